@@ -1,10 +1,8 @@
-//! Tells the program which revision of the source it was built from, if git knows, and compiles it anew when a recipe is added or removed.
+//! Tells the program which revision of the source it was built from, if git knows.
 
 use std::{path::Path, process::Command};
 
 fn main() {
-    // `include_dir!` alone notices files that change, but none that appear or disappear.
-    println!("cargo::rerun-if-changed=../../recipes");
     println!("cargo::rerun-if-env-changed=BCL_GIT_REVISION");
     let logs = Path::new("../../.git/logs/HEAD");
     if logs.exists() {

@@ -1,13 +1,12 @@
 //! The backends that `--backend` can name.
 
-use clap::ValueEnum;
-
 /// A backend, as `--backend` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 pub enum BackendChoice {
     /// CPU, in pure Rust: part of every build, bitwise reproducible.
     #[default]
-    #[value(alias = "cpu")]
+    #[cfg_attr(feature = "program", value(alias = "cpu"))]
     Flex,
     /// Fastest backend of this build that finds a device.
     Auto,

@@ -4,7 +4,7 @@
 //! next result, each time with a page of text. Here the first panic becomes a [`DeviceFailure`] of one line, and nothing else is printed.
 
 use crate::DeviceInfo;
-use indicatif::HumanBytes;
+use bcl_files::bytes;
 use std::{
     panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::{Mutex, Once, PoisonError},
@@ -23,7 +23,7 @@ pub struct DeviceFailure {
 enum Problem {
     #[error(
         "has no memory left{}; compute less at a time (training.batch_size, training.gradient_cache), or end other programs on this GPU",
-        asked.map_or_else(String::new, |bytes| format!(" for {} more", HumanBytes(bytes)))
+        asked.map_or_else(String::new, |size| format!(" for {} more", bytes(size)))
     )]
     Memory { asked: Option<u64> },
     #[error("cannot compile a kernel: {0}; please report this with the command, and use another backend until it is mended")]

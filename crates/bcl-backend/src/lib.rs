@@ -31,6 +31,7 @@ mod error;
 mod failure;
 mod inventory;
 mod kernel_cache;
+#[cfg(feature = "program")]
 pub mod launch;
 mod memory;
 mod process;

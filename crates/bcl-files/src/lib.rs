@@ -9,6 +9,7 @@
 //! | keep other processes out of a folder | [`FolderLock`] |
 //! | finish a write before the process ends | [`critical_section()`] |
 //! | keep a flag such as `--out` from overwriting a run | [`refuse_overwriting`] |
+//! | show sizes and durations | [`bytes()`], [`about`] |
 //! | show text from files in a terminal | [`printable()`], [`printable_lines`] |
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write event files of TensorBoard and ONNX models | [`wire`] |
@@ -26,6 +27,7 @@ mod sealed;
 mod sha256;
 mod stream;
 mod text;
+mod units;
 mod whole;
 pub mod wire;
 
@@ -38,4 +40,5 @@ pub use sealed::{Seal, seal, unseal};
 pub use sha256::{hexadecimal, sha256, sha256_of_file};
 pub use stream::WholeFile;
 pub use text::{excerpt, printable, printable_lines};
+pub use units::{about, bytes};
 pub use whole::{create_folder, remove_unfinished, write_whole};

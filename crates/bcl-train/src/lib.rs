@@ -1,4 +1,6 @@
-//! Trains contrastive encoders of images and recommenders: recipes, methods, training loops, and the command line.
+//! Trains contrastive encoders of images, graphs, and users and items, and uses what was trained.
+//!
+//! The program `bcl-train` is the binary target of this package. The library knows neither its flags nor its output.
 //!
 //! | to | see |
 //! | --- | --- |
@@ -6,13 +8,11 @@
 //! | train on several processes | [`processes`] |
 //! | log curves and pictures | [`logging`] |
 //! | estimate the memory of a run before it starts | [`memory`] |
-//! | run a verb of the command line | [`commands`] |
+//! | evaluate a finished run, recommend, search, fine-tune, export | [`kinds::Saved`] |
 //!
 //! What needs no training is in other crates: methods and batches in [`bcl_methods`], devices in [`bcl_backend`], recipes in [`bcl_recipe`], evaluation
 //! in [`bcl_eval`], results and reports in [`bcl_report`], samplers of negatives in [`bcl_data::negatives`].
 
-pub mod cli;
-pub mod commands;
 pub mod error;
 pub mod kinds;
 pub mod logging;

@@ -6,7 +6,7 @@
 
 use bcl_backend::{DeviceInfo, DeviceKind};
 use bcl_data::memory::available;
-use indicatif::HumanBytes;
+use bcl_files::bytes;
 use std::fmt;
 
 /// Bytes of a 32-bit number.
@@ -38,7 +38,7 @@ enum Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this run needs at least {} of {memory}, but {}: {} for {what}; lower {keys}, or use a {} with more memory",
-    HumanBytes(*needed), memory.there(*free), HumanBytes(*of_largest), memory.machine()
+    bytes(*needed), memory.there(*free), bytes(*of_largest), memory.machine()
 )]
 pub struct TooLittleMemory {
     /// The memory that is too small.
@@ -66,7 +66,7 @@ pub enum Memory {
 
 impl Memory {
     fn there(&self, bytes: u64) -> String {
-        let bytes = HumanBytes(bytes);
+        let bytes = bcl_files::bytes(bytes);
         match self {
             Self::Main => format!("{bytes} are free"),
             Self::Gpu(_) => format!("it has {bytes}"),

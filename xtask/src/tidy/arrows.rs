@@ -40,7 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("bcl-report", &["bcl-data", "bcl-files"]),
-    ("bcl-backend", &[]),
+    ("bcl-backend", &["bcl-files"]),
     ("bcl-explorer", &["bcl-posterior"]),
     (
         "bcl-eval",

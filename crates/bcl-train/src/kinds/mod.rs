@@ -12,20 +12,17 @@ mod phases;
 mod prepared;
 mod run;
 mod saved;
-mod search;
 
 pub use baseline_cache::BaselineCache;
 pub use phases::Phases;
 pub use prepared::{Prepared, Surroundings};
 pub use run::{Outcome, PhaseRun, Run, Trained};
-pub use saved::SavedRun;
-pub use search::Search;
+pub use saved::{Saved, SavedRun};
 
 use crate::{
-    cli,
     error::Error,
     memory::Estimate,
-    training::{DataRecord, Stop, progress::Progress, run_summary::RunSummary},
+    training::{DataRecord, progress::Progress, run_summary::RunSummary},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
@@ -163,49 +160,6 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// As [`metrics`](Self::metrics).
     fn outcome(run: &Run<'_, Self>, trained: &Trained, encoded: Self::Encoded, shared: &Self::Shared) -> Result<Outcome, Error>;
 
-    /// Evaluates the encoder of a finished run and prints the metrics.
-    ///
-    /// # Errors
-    /// Returns an error if the run or its data cannot be read.
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error>;
-
-    /// Writes the embeddings of a finished run into a folder.
-    ///
-    /// # Errors
-    /// Returns an error if the run cannot be read or the files cannot be written.
-    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error>;
-
-    /// Writes the weights of a finished run as a safetensors file.
-    ///
-    /// # Errors
-    /// Returns an error if the run cannot be read or the file cannot be written.
-    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error>;
-
-    /// Writes the encoder of a finished run as an ONNX model, with the projection head if asked for.
-    ///
-    /// # Errors
-    /// Returns an error if the run cannot be read, the file cannot be written, or there is no ONNX model of this kind of encoder.
-    fn export_onnx(saved: SavedRun<Self>, _: &Backend, _out: &Path, _projections: bool) -> Result<(), Error> {
-        Err(Error::Input(format!(
-            "--format onnx: {} trained an encoder of {}, and only encoders of images (encoder.kind = \"resnet\") can be exported as ONNX; use \
-             --format safetensors, or `embed` for its vectors",
-            saved.folder.path().display(),
-            Self::SAMPLES
-        )))
-    }
-
-    /// Prints or writes the best items for users.
-    ///
-    /// # Errors
-    /// Returns an error if the run cannot be read, trained no recommender, or a user or an item is unknown.
-    fn recommend(saved: SavedRun<Self>, _: &Backend, _args: &cli::Recommend, _stop: Stop) -> Result<(), Error> {
-        Err(Error::Input(format!(
-            "{} trained an encoder of {}, which cannot recommend; use `embed` for its features",
-            saved.folder.path().display(),
-            Self::SAMPLES
-        )))
-    }
-
     /// Draws the first training samples of the first epoch, each with its views, as a PNG file; `None` if samples have no views.
     ///
     /// # Errors
@@ -214,41 +168,12 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Searches a folder of images with the encoder of a finished run.
+    /// As [`views_picture`](Self::views_picture), of data that are loaded for this only if they have views.
     ///
     /// # Errors
-    /// Returns an error if the run or the images cannot be read, or the run trained no encoder of images.
-    fn search(saved: SavedRun<Self>, _: &Backend, search: &Search<'_>) -> Result<(), Error> {
-        Err(Error::Input(format!(
-            "{} trained an encoder of {}, and `{}` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
-            saved.folder.path().display(),
-            Self::SAMPLES,
-            search.verb()
-        )))
-    }
-
-    /// Fine-tunes the encoder of a finished run on a fraction of the labels, and compares it with its frozen features.
-    ///
-    /// # Errors
-    /// Returns an error if the run or its data cannot be read, the run trained no encoder of images, or there are no labels.
-    fn fine_tune(saved: SavedRun<Self>, _: &Backend, _args: &cli::FineTune) -> Result<(), Error> {
-        Err(Error::Input(format!(
-            "{} trained an encoder of {}, and `fine-tune` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
-            saved.folder.path().display(),
-            Self::SAMPLES
-        )))
-    }
-
-    /// Draws example views of the first training samples as a picture.
-    ///
-    /// # Errors
-    /// Returns an error if samples of this kind have no views.
-    fn dump_views(&self, _: &SearchPath, _picture: &Path) -> Result<(), Error> {
-        Err(Error::Input(format!(
-            "--dump-views: {} trains on {}, which have no views; name a recipe on images, such as quickstart-images/bayesian",
-            self.name(),
-            Self::SAMPLES
-        )))
+    /// Returns an error if the data cannot be read, or their views do not fit into memory.
+    fn views_of_data(&self, _: &SearchPath) -> Result<Option<Vec<u8>>, Error> {
+        Ok(None)
     }
 }
 

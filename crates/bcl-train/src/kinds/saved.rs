@@ -1,4 +1,4 @@
-//! A finished run, for the commands that use its weights.
+//! A finished run, for what uses its weights.
 
 use super::Kind;
 use crate::{
@@ -7,7 +7,9 @@ use crate::{
 };
 use bcl_data::{KnownIds, SearchPath};
 use bcl_files::notice;
-use bcl_report::{Column, Table, TextStyle, read_run, result::Metrics};
+use bcl_recipe::{GraphRecipe, ImageRecipe, Recipe, RecommenderRecipe, RunRecipe};
+use bcl_report::read_run;
+use std::path::Path;
 
 /// A finished run of one kind.
 #[derive(Debug)]
@@ -22,6 +24,68 @@ pub struct SavedRun<K> {
     pub search: SearchPath,
     /// What the run recorded about its data; `None` if version 0.1 trained it.
     pub record: Option<DataRecord>,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub enum Saved {
+    /// It trained a recommender.
+    Recommender(SavedRun<RecommenderRecipe>),
+    /// It trained an encoder of images.
+    Images(SavedRun<ImageRecipe>),
+    /// It trained an encoder of graphs.
+    Graphs(SavedRun<GraphRecipe>),
+}
+
+impl Saved {
+    /// Opens a run. Files are searched for in `data_dir`, if given, before the folders where the run found them.
+    ///
+    /// # Errors
+    /// Returns an error if there is no run in the folder, or it cannot be read.
+    pub fn open(run: &Path, data_dir: Option<&Path>) -> Result<Self, Error> {
+        let (folder, recipe, invocation) = RunFolder::open(run)?;
+        invocation.refuse_trial(&folder)?;
+        let record = DataRecord::read(folder.path())?;
+        let recipe_hash = recipe.hash();
+        let search = match data_dir {
+            Some(dir) => invocation.search.with_data_dir(dir),
+            None => invocation.search,
+        };
+        macro_rules! of {
+            ($recipe:expr) => {
+                SavedRun {
+                    folder,
+                    recipe: *$recipe,
+                    recipe_hash,
+                    search,
+                    record,
+                }
+            };
+        }
+        Ok(match recipe {
+            Recipe::Recommender(recipe) => Self::Recommender(of!(recipe)),
+            Recipe::Images(recipe) => Self::Images(of!(recipe)),
+            Recipe::Graphs(recipe) => Self::Graphs(of!(recipe)),
+        })
+    }
+
+    /// The folder of the run.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Recommender(run) => run.folder.path(),
+            Self::Images(run) => run.folder.path(),
+            Self::Graphs(run) => run.folder.path(),
+        }
+    }
+
+    /// What the run trained on, as a plural noun such as "images".
+    pub fn samples(&self) -> &'static str {
+        match self {
+            Self::Recommender(_) => RecommenderRecipe::SAMPLES,
+            Self::Images(_) => ImageRecipe::SAMPLES,
+            Self::Graphs(_) => GraphRecipe::SAMPLES,
+        }
+    }
 }
 
 impl<K: Kind> SavedRun<K> {
@@ -57,13 +121,6 @@ impl<K: Kind> SavedRun<K> {
         ));
         Ok(data)
     }
-}
-
-/// Prints metrics by name.
-pub(super) fn print_metrics(metrics: &Metrics) {
-    let rows = metrics.iter().map(|(name, value)| [name.clone(), format!("{value:.4}")]);
-    let table = Table::new([Column::number(""), Column::number("")], rows);
-    print!("{}", table.render(&TextStyle::of_stdout()));
 }
 
 /// Formats vectors as CSV: a header with `names` and the column numbers, then one row per vector. Texts that contain commas,

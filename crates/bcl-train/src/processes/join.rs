@@ -1,6 +1,6 @@
 //! Finds the processes that were started together with this one.
 
-use crate::{cli::Command, error::Error};
+use crate::error::Error;
 use bcl_backend::{Backend, BackendChoice, BackendError};
 use bcl_collective::{Alone, Collective, Launched};
 use std::sync::{Arc, OnceLock};
@@ -13,41 +13,22 @@ pub fn collective() -> Arc<dyn Collective> {
     COLLECTIVE.get().map_or_else(|| Arc::new(Alone), Arc::clone)
 }
 
-/// Finds the processes that a launcher started together with this one; [`collective`] connects them from then on.
+/// Finds the processes that a launcher started together with this one; [`collective`] connects them from then on. `share` is the number of processes
+/// that the command asks for, if any, or the reason why it cannot run as several; `package` is the program's, for messages.
 ///
-/// Call it before anything else starts a thread: it lets the signal that stops all ranks wait until [`stop_on_signals`](crate::commands::stop_on_signals)
-/// listens to it.
-///
-/// # Errors
-/// Returns an error if there are several processes, and the command is not training, or this program cannot find the others: each would
-/// otherwise do the same work as if it were alone.
-pub fn join(command: &Command) -> Result<(), Error> {
-    join_as("bcl-train", share_of(command))
-}
-
-/// As [`join`], for a program of another package. `share` is the number of processes that the command asks for, if any, or the reason why it cannot
-/// run as several.
+/// Call it before anything else starts a thread: it lets the signal that stops all processes wait until
+/// [`stop_on_signals`](crate::training::stop_on_signals) listens to it.
 ///
 /// # Errors
-/// As [`join`].
-pub fn join_as(package: &str, share: Result<Option<u16>, &str>) -> Result<(), Error> {
+/// Returns an error if there are several processes, and the command cannot be shared, or this program cannot find the others: each would otherwise do
+/// the same work as if it were alone.
+pub fn join(package: &str, share: Result<Option<u16>, &str>) -> Result<(), Error> {
     let Some(launched) = Launched::from_environment().filter(|launched| launched.size > 1) else {
         return Ok(());
     };
     check(package, share, &launched)?;
     super::signals::block();
     connect(&launched)
-}
-
-/// The number of processes that a command of `bcl-train` asks for, or the reason why it cannot run as several.
-fn share_of(command: &Command) -> Result<Option<u16>, &'static str> {
-    match command {
-        Command::Train(train) if train.print_recipe || train.dump_views.is_some() => {
-            Err("--print-recipe and --dump-views train nothing; run this command once, without a launcher")
-        }
-        Command::Train(train) => Ok(train.processes),
-        _ => Err("only training runs on several; run this command once, without a launcher"),
-    }
 }
 
 /// The number of this process among those on the same machine, and their number.
@@ -130,7 +111,6 @@ const CHECK: &str = "BCL_CHECK_CALLS";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::parse_from;
 
     #[test]
     fn several_processes_are_refused_where_each_would_work_alone() {
@@ -139,21 +119,17 @@ mod tests {
             size: 4,
             rank: Some(0),
         };
-        let refused = |arguments: &[&str]| {
-            let command = parse_from([&["bcl-train"], arguments].concat()).unwrap();
-            check("bcl-train", share_of(&command), &launched).map_err(|error| (error.exit_code(), error.to_string()))
-        };
-        for (arguments, reason) in [
-            (&["recipes"][..], "only training runs on several"),
-            (&["--print-recipe"], "--print-recipe and --dump-views train nothing"),
-            (&["quickstart", "--processes", "3"], "--processes 3 is another number"),
+        let refused = |share| check("bcl-train", share, &launched).map_err(|error| (error.exit_code(), error.to_string()));
+        for (share, reason) in [
+            (Err("only training runs on several"), "only training runs on several"),
+            (Ok(Some(3)), "--processes 3 is another number"),
         ] {
-            let (code, message) = refused(arguments).unwrap_err();
+            let (code, message) = refused(share).unwrap_err();
             assert_eq!(code, 2);
             assert!(message.starts_with("started as 4 processes (PMI_SIZE=4): "), "{message}");
             assert!(message.contains(reason), "{message}");
         }
-        let outcome = refused(&["quickstart", "--processes", "4"]);
+        let outcome = refused(Ok(Some(4)));
         assert_eq!(outcome.is_ok(), super::super::HAS_MPI);
         if let Err((_, message)) = outcome {
             assert!(message.contains("built without MPI"), "{message}");

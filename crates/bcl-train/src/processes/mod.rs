@@ -12,7 +12,7 @@ mod threads;
 
 pub use agreement::{on_first, refuse_differences};
 pub use ending::{AbortOnPanic, end, end_saying};
-pub use join::{collective, join, join_as, open_backend, place_on_machine};
+pub use join::{collective, join, open_backend, place_on_machine};
 pub(crate) use signals::on_stop_signal;
 pub use start::{processes_to_start, start};
 pub use threads::threads_of_process;

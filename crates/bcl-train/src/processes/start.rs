@@ -1,6 +1,8 @@
 //! Starts the processes of `--processes` on this machine, and passes signals on to them.
 
 use crate::error::Error;
+#[cfg(not(unix))]
+use crate::training::OnSignal;
 use bcl_collective::Launched;
 
 /// The number of processes that this one has to start: as many as `--processes` says, unless this is one of them.
@@ -25,7 +27,7 @@ pub fn processes_to_start(processes: Option<u16>) -> Result<Option<u16>, Error> 
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub fn start(_: u16) -> Result<i32, Error> {
+pub fn start<E>(_: u16, _: impl FnOnce(OnSignal) -> Result<(), E>) -> Result<i32, Error> {
     unreachable!("refused before")
 }
 
@@ -35,6 +37,7 @@ pub use unix::start;
 #[cfg(unix)]
 mod unix {
     use super::Error;
+    use crate::training::OnSignal;
     use bcl_files::notice;
     use nix::{
         sys::signal::{Signal, kill},
@@ -42,6 +45,7 @@ mod unix {
     };
     use std::{
         env,
+        fmt::Display,
         io::{self, IsTerminal},
         num::NonZero,
         os::unix::process::{CommandExt, ExitStatusExt},
@@ -53,7 +57,7 @@ mod unix {
 
     /// The exit code of an interrupted command.
     const INTERRUPTED: i32 = 130;
-    /// A signal this soon after the first is the same request; see `commands/interrupt.rs`.
+    /// A signal this soon after the first is the same request; see `training/interrupt.rs`.
     const SAME_REQUEST: Duration = Duration::from_millis(300);
     /// The program that starts processes.
     const MPIRUN: &str = "mpirun";
@@ -64,7 +68,7 @@ mod unix {
     ///
     /// # Errors
     /// Returns an error if `mpirun` or a signal handler cannot be started.
-    pub fn start(processes: u16) -> Result<i32, Error> {
+    pub fn start<E: Display>(processes: u16, listen: impl FnOnce(OnSignal) -> Result<(), E>) -> Result<i32, Error> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let flavour = Flavour::installed()?;
         if usize::from(processes) > cores {
@@ -86,8 +90,8 @@ mod unix {
 
         let requests = Arc::new(Mutex::new(Requests::default()));
         let of_signals = Arc::clone(&requests);
-        ctrlc::set_handler(move || of_signals.lock().unwrap_or_else(PoisonError::into_inner).pass_on())
-            .map_err(|error| Error::Training(format!("cannot listen for signals: {error}")))?;
+        let pass_on = move || of_signals.lock().unwrap_or_else(PoisonError::into_inner).pass_on();
+        listen(Box::new(pass_on)).map_err(|error| Error::Training(format!("cannot listen for signals: {error}")))?;
         let mut child = {
             // A signal that comes now waits until there is a process to pass it on to.
             let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,7 @@ pub mod folder;
 pub mod identity;
 #[cfg(test)]
 mod info_graph_steps;
+mod interrupt;
 pub mod learned;
 pub mod live_metrics;
 pub mod numbered;
@@ -33,5 +34,7 @@ pub mod temperature;
 pub use data_record::DataRecord;
 pub use folder::{Invocation, RunFolder};
 pub use identity::DataIdentity;
+pub use interrupt::{OnSignal, stop_on_signals};
+pub use renderer::{Bar, show_bars};
 pub use run_log::RunLog;
 pub use stop::Stop;

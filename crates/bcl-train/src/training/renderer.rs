@@ -1,23 +1,49 @@
-//! The progress display on stderr: on a terminal one line with a bar over all epochs, otherwise one line per epoch and one every ten seconds.
+//! The progress of training: one line with a bar over all epochs where a program shows [bars](show_bars), otherwise one line per epoch and one every
+//! ten seconds, on stderr.
 
 use super::live_metrics;
-use bcl_files::notice::{Working, working_with_updates};
+use bcl_files::{
+    about,
+    notice::{Working, working_with_updates},
+};
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
     metric::MetricDefinition,
     renderer::{EvaluationName, MetricState, MetricsRenderer, MetricsRendererEvaluation, MetricsRendererTraining},
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     collections::BTreeMap,
-    io::IsTerminal,
+    fmt::Debug,
+    sync::OnceLock,
     time::{Duration, Instant},
 };
+
+/// A progress bar with a text before it and one behind it.
+pub trait Bar: Debug + Send + Sync {
+    /// Sets the text before the bar, and how many of so many items are done.
+    fn begin(&self, before: String, done: u64, all: u64);
+
+    /// Sets how many items are done, and the text behind the bar.
+    fn update(&self, done: u64, behind: String);
+
+    /// Removes the bar.
+    fn clear(&self);
+}
+
+/// Makes the bar of a run.
+type MakeBar = fn() -> Box<dyn Bar>;
+
+static BARS: OnceLock<MakeBar> = OnceLock::new();
+
+/// Shows a bar for each run that trains from now on. A program on a terminal calls this once.
+pub fn show_bars(make: MakeBar) {
+    let _ = BARS.set(make);
+}
 
 /// Renders a training run.
 #[derive(Debug)]
 pub struct Renderer {
-    bar: ProgressBar,
+    bar: Option<Box<dyn Bar>>,
     /// Prints lines within an epoch; `None` if there is a bar.
     plain: Option<Working>,
     /// Name of the metric that selects the epoch, such as `ndcg@20`.
@@ -39,15 +65,10 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for a run that begins with the given epoch, from 1. With `quiet`, it shows nothing.
     pub fn new(quiet: bool, selected_name: &str, first_epoch: usize, steps_per_epoch: usize) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if terminal && !quiet {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        }
-        bar.set_style(ProgressStyle::with_template("{prefix} {bar:14} {wide_msg}").expect("a valid template"));
+        let bar = BARS.get().filter(|_| !quiet).map(|make| make());
         Self {
+            plain: (bar.is_none() && !quiet).then(|| working_with_updates("starting to train")),
             bar,
-            plain: (!terminal && !quiet).then(|| working_with_updates("starting to train")),
             selected_name: selected_name.to_owned(),
             label: String::new(),
             total_epochs: 0,
@@ -91,7 +112,7 @@ impl Renderer {
     fn time_left(&self) -> Option<String> {
         let seconds = self.all().saturating_sub(self.done()) as f64 / self.rate()?;
         let left = Duration::try_from_secs_f64(seconds).ok()?;
-        Some(format!("≤{} left", indicatif::HumanDuration(left)))
+        Some(format!("≤{} left", about(left)))
     }
 
     /// Items of all epochs from this process's first on.
@@ -161,10 +182,10 @@ impl TrainingProgressLogger for Renderer {
         if split.eq_ignore_ascii_case("train") {
             self.items_per_epoch = total_items as u64;
             self.within = 0;
-            self.bar.set_length(self.all());
-            self.bar.set_position(self.done());
-            self.bar
-                .set_prefix(format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs));
+            if let Some(bar) = &self.bar {
+                let before = format!("{} {:>3}/{}", self.label, self.epoch, self.total_epochs);
+                bar.begin(before, self.done(), self.all());
+            }
         }
     }
 
@@ -173,9 +194,8 @@ impl TrainingProgressLogger for Renderer {
         self.within = self.within.max(items_processed as u64);
         let done = self.done();
         self.origin.get_or_insert_with(|| (Instant::now(), done));
-        if !self.bar.is_hidden() {
-            self.bar.set_position(done);
-            self.bar.set_message(self.behind_bar());
+        if let Some(bar) = &self.bar {
+            bar.update(done, self.behind_bar());
         }
         if let Some(plain) = &self.plain {
             plain.update(self.within_epoch());
@@ -193,7 +213,9 @@ impl TrainingProgressLogger for Renderer {
     }
 
     fn end(&mut self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
     }
 
     // Burn logs every iteration here; the bar shows them already.

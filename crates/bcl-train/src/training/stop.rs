@@ -8,7 +8,7 @@ use std::sync::{
 /// A handle that asks all runs of a command to stop; its clones share one request.
 ///
 /// Training checks it after every step and writes a checkpoint before it ends. It registers this with [`register`](Self::register): a signal
-/// gives registered work some time to save, and ends all other work at once (see [`stop_on_signals`](crate::commands::stop_on_signals)).
+/// gives registered work some time to save, and ends all other work at once (see [`stop_on_signals`](super::stop_on_signals)).
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<State>);
 

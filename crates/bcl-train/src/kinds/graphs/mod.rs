@@ -6,9 +6,8 @@ pub(super) mod memory;
 mod saved;
 mod summary;
 
-use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, Trained};
 use crate::{
-    cli,
     error::Error,
     memory::Estimate,
     training::{
@@ -37,6 +36,8 @@ use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
+
+pub use saved::TrainedGraphEncoder;
 
 impl Kind for GraphRecipe {
     type Data = Arc<GraphData>;
@@ -215,18 +216,6 @@ impl Kind for GraphRecipe {
             users: None,
             showcase: Some(showcase),
         })
-    }
-
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
-        saved::evaluate(saved, backend, args.output.json)
-    }
-
-    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::embed(saved, backend, out)
-    }
-
-    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::export(saved, backend, out)
     }
 }
 

@@ -8,14 +8,13 @@ pub(super) mod memory;
 mod online;
 mod order;
 mod saved;
-mod search;
+pub mod search;
 mod shares;
 mod start;
 mod summary;
 
-use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, SavedRun, Search, Trained};
+use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, Trained};
 use crate::{
-    cli,
     error::Error,
     memory::Estimate,
     training::{DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, progress::Progress, run_summary::RunSummary},
@@ -29,8 +28,7 @@ use bcl_eval::{
     Interrupt,
     images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
 };
-use bcl_files::printable;
-use bcl_files::{notice, write_whole};
+use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_recipe::{ImageRecipe, Refusal, check_precision};
@@ -41,9 +39,10 @@ use bcl_report::{
 use burn::module::Module;
 pub use encoded::Encoded;
 use encoded::Evaluated;
-pub(crate) use fine_tune::{MODEL as FINE_TUNED_MODEL, RECORD as FINE_TUNING_RECORD};
+pub use fine_tune::{FineTuneOptions, FineTuning, MODEL as FINE_TUNED_MODEL, Measured, RECORD as FINE_TUNING_RECORD, fine_tune};
 use loader::{ImageLoader, LoaderOptions};
 use order::epoch_order;
+pub use saved::{ImageMetrics, embed, evaluate, export, export_onnx};
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -241,39 +240,12 @@ impl Kind for ImageRecipe {
         })
     }
 
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
-        saved::evaluate(saved, backend, args)
-    }
-
-    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::embed(saved, backend, out)
-    }
-
-    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::export(saved, backend, out)
-    }
-
-    fn export_onnx(saved: SavedRun<Self>, backend: &Backend, out: &Path, projections: bool) -> Result<(), Error> {
-        saved::export_onnx(saved, backend, out, projections)
-    }
-
     fn views_picture(&self, data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
         pictured_views(self, &data.train).map(Some)
     }
 
-    fn search(saved: SavedRun<Self>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
-        search::search(saved, backend, search)
-    }
-
-    fn fine_tune(saved: SavedRun<Self>, backend: &Backend, args: &cli::FineTune) -> Result<(), Error> {
-        fine_tune::fine_tune(saved, backend, args)
-    }
-
-    fn dump_views(&self, search: &SearchPath, picture: &Path) -> Result<(), Error> {
-        let png = pictured_views(self, &self.data.load(search)?.train)?;
-        write_whole(picture, &png)?;
-        println!("{}", printable(picture.display()));
-        Ok(())
+    fn views_of_data(&self, search: &SearchPath) -> Result<Option<Vec<u8>>, Error> {
+        self.views_picture(&self.data.load(search)?)
     }
 }
 

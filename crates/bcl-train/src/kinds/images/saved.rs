@@ -1,21 +1,15 @@
-//! The commands on a run of an image encoder: evaluate, embed, export.
+//! A trained encoder of images.
 
 use super::{
-    super::{
-        SavedRun,
-        saved::{print_metrics, vectors_as_csv},
-    },
+    super::{SavedRun, saved::vectors_as_csv},
     evaluator,
     start::untrained,
 };
 use crate::{
-    cli::{self, LabelFractions},
     error::Error,
     training::{Stop, folder::load_model},
 };
 use bcl_backend::Backend;
-use bcl_files::notice;
-use bcl_files::printable;
 use bcl_images::{Collection, ColourSpace, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
@@ -23,9 +17,12 @@ use bcl_models::vision::{
     weights::trunks_to_safetensors,
 };
 use bcl_recipe::ImageRecipe;
-use bcl_report::{collapse::collapse, npy};
+use bcl_report::{npy, result::Metrics};
 use serde_json::json;
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Loads the saved weights of a run.
 pub(super) fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<ImageEncoder, Error> {
@@ -33,47 +30,61 @@ pub(super) fn encoder(run: &SavedRun<ImageRecipe>, backend: &Backend) -> Result<
     load_model(encoder, &run.folder)
 }
 
-pub(super) fn evaluate(mut run: SavedRun<ImageRecipe>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
+/// The evaluation of a trained encoder of images.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImageMetrics {
+    /// Name of the data set.
+    pub data: String,
+    /// Number of images that were evaluated.
+    pub images: usize,
+    /// Whether they are training images, because the data have no test images.
+    pub are_training_images: bool,
+    /// The metrics.
+    pub metrics: Metrics,
+}
+
+/// Evaluates the encoder of a run, with probes on fractions of the labels in place of the recipe's, if given.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, or there are fractions but no labelled test images.
+pub fn evaluate(
+    mut run: SavedRun<ImageRecipe>,
+    backend: &Backend,
+    label_fractions: Option<&[f64]>,
+) -> Result<ImageMetrics, Error> {
     let encoder = encoder(&run, backend)?;
     let data = Arc::new(run.data()?);
-    if let Some(LabelFractions(fractions)) = &args.label_fractions {
-        run.recipe.evaluation.label_fractions.clone_from(fractions);
+    if let Some(fractions) = label_fractions {
+        run.recipe.evaluation.label_fractions = fractions.to_vec();
     }
     let evaluator = evaluator(&run.recipe, &data, backend, Stop::new());
-    if args.label_fractions.is_some() && !evaluator.has_probes() {
+    if label_fractions.is_some() && !evaluator.has_probes() {
         return Err(Error::Input(format!(
-            "--label-fractions needs labelled test images, but {} has none; remove it",
+            "probes on fractions of the labels need labelled test images, but {} has none",
             data.name
         )));
     }
-    let metrics = evaluator.encoder(&encoder)?;
-    if args.output.json {
-        println!("{:#}", json!({ "run": run.folder.path(), "metrics": metrics }));
-    } else {
-        let [_, (images, _)] = evaluator.images();
-        let part = if evaluator.uses_train_as_test() { "training" } else { "test" };
-        println!(
-            "{} on {} {part} images of {}",
-            run.recipe.name,
-            images.len(),
-            printable(&data.name)
-        );
-        print_metrics(&metrics);
-    }
-    if let Some(text) = collapse(&metrics) {
-        notice::warn(format_args!("the features {text}"));
-    }
-    Ok(())
+    let [_, (images, _)] = evaluator.images();
+    Ok(ImageMetrics {
+        metrics: evaluator.encoder(&encoder)?,
+        images: images.len(),
+        are_training_images: evaluator.uses_train_as_test(),
+        data: data.name.clone(),
+    })
 }
 
 /// Writes the features and labels of `train` and, if present, `test` as NumPy arrays, and as CSV `file,label,class,0,1,…`. All
-/// three have their rows in the same order.
-pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let encoder = encoder(&run, backend)?;
+/// three have their rows in the same order. Returns the files.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, or the files cannot be written.
+pub fn embed(run: &SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<Vec<PathBuf>, Error> {
+    let encoder = encoder(run, backend)?;
     let data = Arc::new(run.data()?);
     bcl_files::create_folder(out)?;
     let ImageData { train, test, .. } = &*data;
     let extractor = evaluator(&run.recipe, &data, backend, Stop::new()).extractor;
+    let mut files = Vec::new();
     for (name, images) in [("train", train), ("test", test)] {
         if images.is_empty() {
             continue;
@@ -89,10 +100,10 @@ pub(super) fn embed(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -
         ];
         for (file, bytes) in written {
             bcl_files::write_whole(&out.join(&file), &bytes)?;
-            println!("{}", printable(out.join(file).display()));
+            files.push(out.join(file));
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 /// One row per image; an image without a class has the label -1 and an empty class.
@@ -111,26 +122,26 @@ fn csv(images: &Collection, values: &[f32], dim: usize) -> Vec<u8> {
     vectors_as_csv(["file", "label", "class"], rows, dim)
 }
 
-/// Writes the residual network without its head, or both of them, under torchvision's names.
-pub(super) fn export(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let encoder = encoder(&run, backend)?;
-    let bytes = trunks_to_safetensors(&encoder).map_err(|error| Error::Training(error.to_string()))?;
-    bcl_files::write_whole(out, &bytes)?;
-    println!("{}", printable(out.display()));
-    Ok(())
+/// Writes the weights of the residual network without its head, or of both of them, under torchvision's names, as a safetensors file.
+///
+/// # Errors
+/// Returns an error if the run cannot be read or the file cannot be written.
+pub fn export(run: &SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    let bytes = trunks_to_safetensors(&encoder(run, backend)?).map_err(|error| Error::Training(error.to_string()))?;
+    Ok(bcl_files::write_whole(out, &bytes)?)
 }
 
-/// Writes the residual network, and its head if asked for, as an ONNX model that says how to prepare images.
-pub(super) fn export_onnx(run: SavedRun<ImageRecipe>, backend: &Backend, out: &Path, projections: bool) -> Result<(), Error> {
-    let encoder = encoder(&run, backend)?;
+/// Writes the residual network, and its head if requested, as an ONNX model that says how to prepare images.
+///
+/// # Errors
+/// Returns an error if the run cannot be read, its encoder has no ONNX model, or the file cannot be written.
+pub fn export_onnx(run: &SavedRun<ImageRecipe>, backend: &Backend, out: &Path, projections: bool) -> Result<(), Error> {
     let options = OnnxOptions {
         projections,
-        metadata: metadata(&run),
+        metadata: metadata(run),
     };
-    let bytes = to_onnx(&encoder, &options).map_err(|error| Error::Input(format!("--format onnx: {error}")))?;
-    bcl_files::write_whole(out, &bytes)?;
-    println!("{}", printable(out.display()));
-    Ok(())
+    let bytes = to_onnx(&encoder(run, backend)?, &options).map_err(|error| Error::Input(error.to_string()))?;
+    Ok(bcl_files::write_whole(out, &bytes)?)
 }
 
 /// What a reader of the model needs to prepare images, and where the weights come from.

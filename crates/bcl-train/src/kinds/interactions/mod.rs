@@ -1,25 +1,20 @@
 //! Runs on interactions of users with items: recommenders.
 
 mod baselines;
-mod bulk;
-mod evaluate;
-mod id_list;
 pub mod loader;
 pub(super) mod memory;
-mod metrics_table;
 mod ranking;
 mod recommend;
-mod recommendation;
+mod recommendations;
 mod saved;
 mod summary;
 
-use super::{Baselines, Kind, Outcome, PhaseRun, Run, SavedRun, Trained};
+use super::{Baselines, Kind, Outcome, PhaseRun, Run, Trained};
 use crate::{
-    cli,
     error::Error,
     memory::Estimate,
     training::{
-        DataRecord, RunFolder, Stop, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
+        DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
         stopping_rule::best,
     },
 };
@@ -29,18 +24,18 @@ use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_files::notice;
-use bcl_methods::Recommendation;
 use bcl_models::{Graph, Recommender};
 use bcl_recipe::RecommenderRecipe;
 use bcl_report::{
     UserMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
-pub(crate) use bulk::ListFormat;
 use burn::tensor::Device;
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
-use saved::Saved;
+pub use recommend::{ListOptions, RankingMetrics, RankingOptions};
+pub use recommendations::{Recommendations, RecommendedItem, Subject};
+pub use saved::TrainedRecommender;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 impl Kind for RecommenderRecipe {
@@ -163,7 +158,7 @@ impl Kind for RecommenderRecipe {
             posterior: None,
             tau_plus: estimator.tau_plus().unwrap_or_else(|| phase.run.data.train.density()),
         };
-        let method = Recommendation {
+        let method = bcl_methods::Recommendation {
             encoder: recipe.encoder.init(&graph(train), seed.named("init").0, &device),
             l2: recipe.optimizer.l2,
         };
@@ -194,22 +189,6 @@ impl Kind for RecommenderRecipe {
             users: Some(of_users(run)?),
             showcase: None,
         })
-    }
-
-    fn evaluate(saved: SavedRun<Self>, backend: &Backend, args: &cli::Evaluate) -> Result<(), Error> {
-        evaluate::evaluate(saved, backend, args)
-    }
-
-    fn embed(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::embed(saved, backend, out)
-    }
-
-    fn export(saved: SavedRun<Self>, backend: &Backend, out: &Path) -> Result<(), Error> {
-        saved::export(saved, backend, out)
-    }
-
-    fn recommend(saved: SavedRun<Self>, backend: &Backend, args: &cli::Recommend, stop: Stop) -> Result<(), Error> {
-        recommend::recommend(&Saved::open(saved, backend)?, args, &stop)
     }
 }
 

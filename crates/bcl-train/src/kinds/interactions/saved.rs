@@ -1,11 +1,10 @@
-//! A finished recommender, loaded, and the commands that write it out: embed, export.
+//! A trained recommender.
 
 use super::super::{SavedRun, saved::vectors_as_csv};
 use crate::error::Error;
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, ItemNames};
 use bcl_files::notice;
-use bcl_files::printable;
 use bcl_models::{Embeddings, Recommender};
 use bcl_recipe::{RecommenderRecipe, RunRecipe};
 use bcl_report::npy;
@@ -13,21 +12,29 @@ use burn::tensor::Tensor;
 use safetensors::{Dtype, tensor::TensorView};
 use std::path::{Path, PathBuf};
 
-/// A finished run, loaded.
-pub(super) struct Saved {
+/// A trained recommender: a finished run, loaded.
+#[derive(Debug)]
+pub struct TrainedRecommender {
     /// Folder of the run.
-    pub(super) run: PathBuf,
-    pub(super) recipe: RecommenderRecipe,
-    pub(super) data: InteractionData,
+    pub run: PathBuf,
+    /// The recipe of the run.
+    pub recipe: RecommenderRecipe,
+    /// The data of the run.
+    pub data: InteractionData,
     /// The titles of the items, if the recipe names a file of them that can be read.
-    pub(super) names: Option<ItemNames>,
-    pub(super) encoder: Recommender,
-    pub(super) embeddings: Embeddings,
+    pub names: Option<ItemNames>,
+    /// Vectors of all users and items.
+    pub embeddings: Embeddings,
+    encoder: Recommender,
+    recipe_hash: String,
 }
 
-impl Saved {
+impl TrainedRecommender {
     /// Loads the data and the saved weights of a run. Without its file of titles, a note says why.
-    pub(super) fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// Returns an error if the run or its data cannot be read, or the data have changed.
+    pub fn open(run: SavedRun<RecommenderRecipe>, backend: &Backend) -> Result<Self, Error> {
         let data = run.data()?;
         let encoder = super::trained(&run.recipe, &data, &run.folder, &backend.device())?;
         let names = run.recipe.data.load_item_names(&run.search, &data.items);
@@ -40,13 +47,14 @@ impl Saved {
             embeddings: encoder.embeddings(),
             encoder,
             recipe: run.recipe,
+            recipe_hash: run.recipe_hash,
             data,
             names,
         })
     }
 
-    /// The title of an item, if there is one.
-    pub(super) fn title(&self, item: u32) -> Option<&str> {
+    /// The title of an item, if it has one.
+    pub fn title(&self, item: u32) -> Option<&str> {
         self.names.as_ref().and_then(|names| names.title(item))
     }
 
@@ -54,77 +62,72 @@ impl Saved {
     ///
     /// # Shapes
     /// - output: `[histories.len(), dim]`
-    pub(super) fn fold_in(&self, histories: &[&[u32]]) -> Tensor<2> {
+    pub fn fold_in(&self, histories: &[&[u32]]) -> Tensor<2> {
         const BLOCK_BYTES: usize = 32 << 20;
         let block = (BLOCK_BYTES / size_of::<f32>() / self.data.items.len().max(1)).max(1);
         let temperature = self.recipe.loss.without_data().temperature();
         let blocks = histories.chunks(block);
         Tensor::cat(blocks.map(|block| self.encoder.fold_in(block, temperature)).collect(), 0)
     }
-}
 
-/// Writes the embeddings of users and of items into a folder, as CSV, `id,0,1,…`, and as NumPy arrays with the rows in the same order.
-///
-/// # Errors
-/// Returns an error if the run cannot be read or the files cannot be written.
-pub(super) fn embed(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let saved = Saved::open(run, backend)?;
-    bcl_files::create_folder(out)?;
-    let tables = [
-        ("users", saved.embeddings.users, &saved.data.users),
-        ("items", saved.embeddings.items, &saved.data.items),
-    ];
-    for (name, table, ids) in tables {
-        let [num, dim] = table.dims();
-        let values: Vec<f32> = table.into_data().iter::<f32>().collect();
-        let rows = ids.iter().map(|id| [id.to_owned()]).zip(values.chunks(dim));
-        let written = [
-            (format!("{name}.csv"), vectors_as_csv(["id"], rows, dim)),
-            (format!("{name}.npy"), npy::of_floats(&values, [num, dim])),
+    /// Writes the embeddings of users and of items into a folder, as CSV, `id,0,1,…`, and as NumPy arrays with the rows in the same order. Returns the files.
+    ///
+    /// # Errors
+    /// Returns an error if the files cannot be written.
+    pub fn embed(&self, out: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Vec::new();
+        bcl_files::create_folder(out)?;
+        let tables = [
+            ("users", self.embeddings.users.clone(), &self.data.users),
+            ("items", self.embeddings.items.clone(), &self.data.items),
         ];
-        for (file, bytes) in written {
-            bcl_files::write_whole(&out.join(&file), &bytes)?;
-            println!("{}", printable(out.join(file).display()));
+        for (name, table, ids) in tables {
+            let [num, dim] = table.dims();
+            let values: Vec<f32> = table.into_data().iter::<f32>().collect();
+            let rows = ids.iter().map(|id| [id.to_owned()]).zip(values.chunks(dim));
+            let written = [
+                (format!("{name}.csv"), vectors_as_csv(["id"], rows, dim)),
+                (format!("{name}.npy"), npy::of_floats(&values, [num, dim])),
+            ];
+            for (file, bytes) in written {
+                bcl_files::write_whole(&out.join(&file), &bytes)?;
+                files.push(out.join(file));
+            }
         }
+        Ok(files)
     }
-    Ok(())
-}
 
-/// Writes the trained embedding tables of a run as a safetensors file, before any propagation or normalisation.
-/// `embedding_user.weight` and `embedding_item.weight` are the names in the usual `LightGCN` code.
-///
-/// # Errors
-/// Returns an error if the run cannot be read or the file cannot be written.
-pub(super) fn export(run: SavedRun<RecommenderRecipe>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let recipe = run.recipe.to_toml();
-    let hash = run.recipe_hash.clone();
-    let saved = Saved::open(run, backend)?;
-    let tables = saved.encoder.tables();
-    let views: Vec<(&str, [usize; 2], Vec<u8>)> = [
-        ("embedding_user.weight", tables.users.val()),
-        ("embedding_item.weight", tables.items.val()),
-    ]
-    .into_iter()
-    .map(|(name, table)| {
-        (
-            name,
-            table.dims(),
-            table.into_data().iter::<f32>().flat_map(f32::to_le_bytes).collect(),
-        )
-    })
-    .collect();
-    let views = views.iter().map(|(name, shape, bytes)| {
-        let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("the bytes fill the shape");
-        (*name, view)
-    });
-    let about = [
-        ("recipe", recipe),
-        ("recipe_hash", hash),
-        ("seed", saved.recipe.seed.to_string()),
-    ];
-    let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
-    bcl_files::write_whole(out, &bytes)?;
-    println!("{}", printable(out.display()));
-    Ok(())
+    /// Writes the trained embedding tables of a run as a safetensors file, before any propagation or normalisation.
+    /// `embedding_user.weight` and `embedding_item.weight` are the names in the usual `LightGCN` code.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn export(&self, out: &Path) -> Result<(), Error> {
+        let tables = self.encoder.tables();
+        let views: Vec<(&str, [usize; 2], Vec<u8>)> = [
+            ("embedding_user.weight", tables.users.val()),
+            ("embedding_item.weight", tables.items.val()),
+        ]
+        .into_iter()
+        .map(|(name, table)| {
+            (
+                name,
+                table.dims(),
+                table.into_data().iter::<f32>().flat_map(f32::to_le_bytes).collect(),
+            )
+        })
+        .collect();
+        let views = views.iter().map(|(name, shape, bytes)| {
+            let view = TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("the bytes fill the shape");
+            (*name, view)
+        });
+        let about = [
+            ("recipe", self.recipe.to_toml()),
+            ("recipe_hash", self.recipe_hash.clone()),
+            ("seed", self.recipe.seed.to_string()),
+        ];
+        let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
+        Ok(bcl_files::write_whole(out, &bytes)?)
+    }
 }

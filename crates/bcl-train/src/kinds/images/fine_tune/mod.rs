@@ -5,7 +5,6 @@ mod training;
 
 use super::{super::SavedRun, evaluator, memory, start};
 use crate::{
-    cli,
     error::Error,
     training::{Stop, environment::environment, folder::load_model},
 };
@@ -16,28 +15,52 @@ use bcl_eval::{
     probe::TopK,
 };
 use bcl_files::notice;
-use bcl_files::printable;
 use bcl_images::{ImageData, ViewsConfig};
 use bcl_methods::batches::ViewSource;
 use bcl_models::vision::{ImageClassifier, ImageEncoder, Mode, weights::classifier_to_safetensors};
 use bcl_recipe::ImageRecipe;
 use bcl_report::result::Metrics;
-use record::{Measured, Record};
+pub use record::{FineTuning, Measured};
 use std::{path::Path, sync::Arc, time::Instant};
-use training::FineTuning;
+use training::Schedule;
 
 /// The version of the layout of `fine-tuning.json`.
 const SCHEMA: u32 = 1;
 
 /// The weights that are written.
-pub(crate) const MODEL: &str = "model.safetensors";
+pub const MODEL: &str = "model.safetensors";
 
 /// The measurements that are written. Not `result.json`, by which the folder would be taken for a run.
-pub(crate) const RECORD: &str = "fine-tuning.json";
+pub const RECORD: &str = "fine-tuning.json";
 
-/// Fine-tunes, measures, writes both files and prints the table.
-pub(super) fn fine_tune(run: SavedRun<ImageRecipe>, backend: &Backend, args: &cli::FineTune) -> Result<(), Error> {
-    let out = args.folder();
+/// How an encoder is fine-tuned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FineTuneOptions {
+    /// Fraction of the training labels, above 0 and at most 1; each class gives its share, and at least one image.
+    pub fraction: f64,
+    /// Passes over these images.
+    pub epochs: usize,
+    /// Images per batch, at least 2.
+    pub batch_size: usize,
+    /// Peak learning rate; it decays to 0 along half a cosine.
+    pub learning_rate: f64,
+    /// Seed of the choice of labels, of their order and views, and of random weights; the run's if absent.
+    pub seed: Option<u64>,
+    /// Whether to train the same network on the same labels from random weights, too.
+    pub from_scratch: bool,
+}
+
+/// Fine-tunes the encoder of a run on a fraction of the labels, compares it with its frozen features, and writes weights and measurements
+/// into a folder.
+///
+/// # Errors
+/// Returns an error if the run or its data cannot be read, there are no labelled test images, training diverges, or a file cannot be written.
+pub fn fine_tune(
+    run: SavedRun<ImageRecipe>,
+    backend: &Backend,
+    options: &FineTuneOptions,
+    out: &Path,
+) -> Result<FineTuning, Error> {
     let data = Arc::new(run.data()?);
     if !has_labelled_test(&data) {
         return Err(Error::Input(format!(
@@ -47,17 +70,17 @@ pub(super) fn fine_tune(run: SavedRun<ImageRecipe>, backend: &Backend, args: &cl
         )));
     }
     let recipe = ImageRecipe {
-        seed: args.seed.unwrap_or(run.recipe.seed),
+        seed: options.seed.unwrap_or(run.recipe.seed),
         ..run.recipe.clone()
     };
-    memory::fine_tuning(&recipe, args.batch_size as usize, (&*data).into()).check_on(backend.info())?;
+    memory::fine_tuning(&recipe, options.batch_size, (&*data).into()).check_on(backend.info())?;
     let load = |device| load_model(start::untrained(&recipe, &device), &run.folder);
     let pretrained = load(backend.device())?;
-    bcl_files::create_folder(&out)?;
+    bcl_files::create_folder(out)?;
 
     let evaluator = evaluator(&recipe, &data, backend, Stop::new());
-    let tuning = tuning(&recipe, &data, &evaluator, backend, args);
-    let mut record = record(&run, &recipe, &tuning, &evaluator, backend, args);
+    let tuning = tuning(&recipe, &data, &evaluator, backend, options);
+    let mut record = record(&run, &recipe, &tuning, &evaluator, backend, options);
     notice::status(format!(
         "fine-tuning on {} labels: {} epochs of {} steps, learning rate {}",
         record.labels,
@@ -67,19 +90,13 @@ pub(super) fn fine_tune(run: SavedRun<ImageRecipe>, backend: &Backend, args: &cl
     ));
     let (tuned, measured) = trained(&tuning, &evaluator, load(backend.training_device())?, FINE_TUNED)?;
     record.push(measured);
-    record.push(frozen(&evaluator, &pretrained, args.fraction)?);
-    if args.from_scratch {
+    record.push(frozen(&evaluator, &pretrained, options.fraction)?);
+    if options.from_scratch {
         let random = start::untrained(&recipe, &backend.training_device());
         record.push(trained(&tuning, &evaluator, random, FROM_SCRATCH)?.1);
     }
-    write(&out, &tuned, &record)?;
-    if args.output.json {
-        print!("{}", record.to_json());
-    } else {
-        record.print();
-    }
-    notice::status(printable(out.join(MODEL).display()));
-    Ok(())
+    write(out, &tuned, &record)?;
+    Ok(record)
 }
 
 const FINE_TUNED: [&str; 2] = ["fine_tuned", "fine-tuned"];
@@ -92,12 +109,16 @@ fn tuning(
     data: &Arc<ImageData>,
     evaluator: &ImageEvaluator,
     backend: &Backend,
-    args: &cli::FineTune,
-) -> FineTuning {
+    options: &FineTuneOptions,
+) -> Schedule {
     let [(collection, labelled), _] = evaluator.images();
-    let images: Arc<[usize]> = evaluator.few_labels(args.fraction).iter().map(|&row| labelled[row]).collect();
+    let images: Arc<[usize]> = evaluator
+        .few_labels(options.fraction)
+        .iter()
+        .map(|&row| labelled[row])
+        .collect();
     let seed = Seed(recipe.seed).named("fine-tuning");
-    FineTuning {
+    Schedule {
         classes: images.iter().filter_map(|&image| collection.labels()[image]).collect(),
         source: Arc::new(ViewSource {
             data: data.clone(),
@@ -107,9 +128,9 @@ fn tuning(
         images,
         num_features: recipe.encoder.config().num_features(),
         num_classes: collection.classes().len(),
-        epochs: args.epochs as usize,
-        batch_size: args.batch_size as usize,
-        learning_rate: args.peak_rate(),
+        epochs: options.epochs,
+        batch_size: options.batch_size,
+        learning_rate: options.learning_rate,
         seed,
         device: backend.training_device(),
     }
@@ -131,20 +152,20 @@ fn crop_and_flip(views: &ViewsConfig) -> ViewsConfig {
 fn record(
     run: &SavedRun<ImageRecipe>,
     recipe: &ImageRecipe,
-    tuning: &FineTuning,
+    tuning: &Schedule,
     evaluator: &ImageEvaluator,
     backend: &Backend,
-    args: &cli::FineTune,
-) -> Record {
+    options: &FineTuneOptions,
+) -> FineTuning {
     let [_, (_, test)] = evaluator.images();
-    Record {
+    FineTuning {
         schema: SCHEMA,
         name: recipe.name.clone(),
         recipe_hash: run.recipe_hash.clone(),
         seed: recipe.seed,
         environment: environment(backend, 1),
         data: tuning.source.data.name.clone(),
-        fraction: args.fraction,
+        fraction: options.fraction,
         labels: tuning.images.len(),
         test_images: test.len(),
         epochs: tuning.epochs,
@@ -158,7 +179,7 @@ fn record(
 
 /// Trains a network and measures it on the test images.
 fn trained(
-    tuning: &FineTuning,
+    tuning: &Schedule,
     evaluator: &ImageEvaluator,
     encoder: ImageEncoder,
     [name, about]: [&'static str; 2],
@@ -205,7 +226,7 @@ fn frozen(evaluator: &ImageEvaluator, encoder: &ImageEncoder, fraction: f64) -> 
 }
 
 /// Writes the weights, and then what they reach.
-fn write(out: &Path, classifier: &ImageClassifier, record: &Record) -> Result<(), Error> {
+fn write(out: &Path, classifier: &ImageClassifier, record: &FineTuning) -> Result<(), Error> {
     let weights = classifier_to_safetensors(classifier).map_err(|error| Error::Training(error.to_string()))?;
     bcl_files::write_whole(&out.join(MODEL), &weights)?;
     Ok(bcl_files::write_whole(&out.join(RECORD), record.to_json().as_bytes())?)

@@ -29,7 +29,7 @@ const READY: usize = 1;
 /// Source: Chen et al., [A Simple Framework for Contrastive Learning of Visual Representations](https://arxiv.org/abs/2002.05709),
 /// Appendix B. The schedule is ours.
 #[derive(Debug)]
-pub(super) struct FineTuning {
+pub(super) struct Schedule {
     /// Makes a random view of each image.
     pub(super) source: Arc<ViewSource>,
     /// The labelled images that are used.
@@ -47,10 +47,10 @@ pub(super) struct FineTuning {
     pub(super) device: Device,
 }
 
-/// The positions of a batch in [`FineTuning::images`], and the pixels of its views.
+/// The positions of a batch in [`Schedule::images`], and the pixels of its views.
 type Batch = (Vec<usize>, Result<Vec<f32>, ImageError>);
 
-impl FineTuning {
+impl Schedule {
     /// Number of batches per epoch. None has a single image, which batch normalisation could not normalise.
     pub(super) fn steps_per_epoch(&self) -> usize {
         num_batches(self.images.len(), self.batch_size)

@@ -1,7 +1,7 @@
 //! The images that are searched: a folder's, an archive's, or the run's.
 
-use super::{super::super::SavedRun, contents};
-use crate::{cli::Searched, error::Error};
+use super::{super::super::SavedRun, SearchOptions, contents};
+use crate::error::Error;
 use bcl_files::notice;
 use bcl_files::printable;
 use bcl_images::{CacheBytes, Collection, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
@@ -14,7 +14,8 @@ use std::{
 };
 
 /// Images, with `train` before `test`. Images in a folder or an uncompressed tar file stay there and are decoded when they are needed.
-pub(super) struct Folder {
+#[derive(Debug)]
+pub struct SearchedImages {
     data: Arc<ImageData>,
     /// The folder on disk; `None` for the data of the run, whose files may be generated or packed.
     path: Option<PathBuf>,
@@ -24,9 +25,9 @@ pub(super) struct Folder {
 /// Every image is needed once or twice, so none is kept.
 const UNCACHED: CacheBytes = CacheBytes(0);
 
-impl Folder {
+impl SearchedImages {
     /// Lists the images of a folder, or loads the run's images as its recipe says.
-    pub(super) fn open(searched: &Searched, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
+    pub(super) fn open(searched: &SearchOptions, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
         let data = match &searched.folder {
             Some(path) => list(path, searched.skip_broken)?,
             None => run.data()?,
@@ -56,10 +57,7 @@ impl Folder {
         if !unreadable.is_empty() && !self.skips_broken {
             let errors = unreadable.into_iter().map(|(_, error)| error).collect();
             let error = refused(path, self.len(), errors);
-            return Err(match self.path {
-                Some(_) => with_flag(error),
-                None => error.into(),
-            });
+            return Err(error.into());
         }
         if !unreadable.is_empty() {
             self.data = Arc::new(self.data.without(&unreadable, &path)?);
@@ -74,7 +72,8 @@ impl Folder {
         Ok(())
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// Number of images.
+    pub fn len(&self) -> usize {
         self.data.train.len() + self.data.test.len()
     }
 
@@ -87,13 +86,16 @@ impl Folder {
     }
 
     /// Reads an image from memory or from its file.
-    pub(super) fn image(&self, index: usize) -> Result<Loaded<'_>, ImageError> {
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read any more.
+    pub fn image(&self, index: usize) -> Result<Loaded<'_>, ImageError> {
         let (images, index) = self.part(index);
         images.read(index)
     }
 
     /// The path of an image within the folder, or its number if it has no file.
-    pub(super) fn name(&self, index: usize) -> String {
+    pub fn name(&self, index: usize) -> String {
         let (images, own) = self.part(index);
         match images.name(own) {
             "" => format!("#{index}"),
@@ -102,27 +104,29 @@ impl Folder {
     }
 
     /// The index of each name.
-    pub(super) fn indices(&self) -> HashMap<String, usize> {
+    pub fn indices(&self) -> HashMap<String, usize> {
         (0..self.len()).map(|index| (self.name(index), index)).collect()
     }
 
-    pub(super) fn label(&self, index: usize) -> Option<u32> {
+    /// The label of an image, if it has one.
+    pub fn label(&self, index: usize) -> Option<u32> {
         let (images, index) = self.part(index);
         images.labels()[index]
     }
 
     /// The name of the class of an image, if it has one.
-    pub(super) fn class(&self, index: usize) -> Option<&str> {
+    pub fn class(&self, index: usize) -> Option<&str> {
         let label = self.label(index)?;
         Some(&self.data.train.classes()[label as usize])
     }
 
-    pub(super) fn classes(&self) -> &[String] {
+    /// The names of the classes.
+    pub fn classes(&self) -> &[String] {
         self.data.train.classes()
     }
 
     /// What is searched, in words.
-    pub(super) fn described(&self) -> String {
+    pub fn described(&self) -> String {
         match &self.path {
             Some(path) => path.display().to_string(),
             None => self.data.name.clone(),
@@ -130,7 +134,7 @@ impl Folder {
     }
 
     /// The index of the image that is the file `path`, if it is in the folder.
-    pub(super) fn position(&self, path: &Path, indices: &HashMap<String, usize>) -> Option<usize> {
+    pub fn position(&self, path: &Path, indices: &HashMap<String, usize>) -> Option<usize> {
         let folder = fs::canonicalize(self.path.as_ref()?).ok()?;
         let path = fs::canonicalize(path).ok()?;
         let name = path.strip_prefix(folder).ok()?.to_str()?.replace('\\', "/");
@@ -140,12 +144,6 @@ impl Folder {
 
 /// Lists the images of a folder or archive in any layout. Images in a compressed archive are read at once.
 fn list(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
-    if !path.exists() {
-        return Err(Error::Input(format!(
-            "--in {}: no such folder or archive; correct the path",
-            path.display()
-        )));
-    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let source = ImageSource::Archive { path: path.to_owned() };
     let load = |stream, skip_broken| load_with(&name, &source, Path::new(""), LoadOptions { skip_broken, stream });
@@ -162,7 +160,7 @@ fn list(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
         }
         listed => listed,
     };
-    data.map_err(with_flag)
+    Ok(data?)
 }
 
 fn refused(path: PathBuf, of: usize, broken: Vec<ImageError>) -> ImageError {
@@ -172,13 +170,4 @@ fn refused(path: PathBuf, of: usize, broken: Vec<ImageError>) -> ImageError {
         broken,
         may_skip: false,
     }
-}
-
-/// Adds the flag that skips broken images, where a recipe has a key.
-fn with_flag(mut error: ImageError) -> Error {
-    if let ImageError::BrokenImages { may_skip, .. } = &mut error {
-        *may_skip = false;
-        return Error::Input(format!("{error} Or add --skip-broken to leave them out."));
-    }
-    error.into()
 }

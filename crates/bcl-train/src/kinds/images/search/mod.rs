@@ -1,24 +1,22 @@
-//! Searches a folder of images with the encoder of a finished run: nearest neighbours, near-duplicates, a diverse subset.
+//! Searches images with the encoder of a finished run: nearest neighbours, near-duplicates, a diverse subset.
 
 mod cache;
 mod contents;
-mod duplicates;
 mod folder;
-mod neighbours;
-mod page;
-mod subset;
 
-use super::{
-    super::{SavedRun, Search},
-    evaluator,
-    saved::encoder,
-};
+pub use folder::SearchedImages;
+
+use super::{super::SavedRun, evaluator, saved::encoder};
 use crate::{
     error::Error,
     training::{Stop, folder::MODEL},
 };
 use bcl_backend::Backend;
-use bcl_eval::{images::FeatureExtractor, search::UnitRows};
+use bcl_data::Seed;
+use bcl_eval::{
+    images::FeatureExtractor,
+    search::{Cover, Duplicate, Near, UnitRows, farthest_first, medoid, near_duplicates, nearest, quotas},
+};
 use bcl_files::printable;
 use bcl_files::{checksums, notice};
 use bcl_images::{Collection, ImageData};
@@ -26,43 +24,59 @@ use bcl_models::vision::ImageEncoder;
 use bcl_recipe::ImageRecipe;
 use burn::tensor::Tensor;
 use cache::Cache;
-use folder::Folder;
+use rand::RngExt;
 use std::path::{Path, PathBuf};
 
-/// The images that are searched, their features, and what computed them.
-struct Index {
+/// Which images are searched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// Folder or archive of images; the images of the run if absent.
+    pub folder: Option<PathBuf>,
+    /// Whether to leave out files that cannot be read as an image. Otherwise they are an error.
+    pub skip_broken: bool,
+    /// Folder that keeps the features for the next search; `features` in the run's folder if absent.
+    pub cache: Option<PathBuf>,
+}
+
+/// How a diverse subset is chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubsetOptions {
+    /// Number of images to choose.
+    pub count: usize,
+    /// Whether to choose the same number of images of every class, as far as there are enough.
+    pub balanced: bool,
+    /// Seed of a random first image; without it, the first is the image that is most similar to all others.
+    pub seed: Option<u64>,
+    /// Images that are chosen already, ascending: the new ones are far from these, too.
+    pub chosen: Vec<usize>,
+}
+
+/// Images that can be searched, their features, and what computed them.
+#[derive(Debug)]
+pub struct ImageIndex {
     /// Folder of the run.
-    run: PathBuf,
+    pub run: PathBuf,
     /// Name of the run's recipe.
-    recipe: String,
-    images: Folder,
+    pub recipe: String,
+    /// The images.
+    pub images: SearchedImages,
     rows: UnitRows,
     encoder: ImageEncoder,
     extractor: FeatureExtractor,
 }
 
-pub(super) fn search(run: SavedRun<ImageRecipe>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
-    // What is refused is refused before minutes of work.
-    match search {
-        Search::Neighbours(args) => {
-            let queries = neighbours::read(&args.queries)?;
-            neighbours::answer(&Index::open(run, backend, search)?, args, &queries)
-        }
-        Search::Duplicates(args) => duplicates::answer(&Index::open(run, backend, search)?, args),
-        Search::Subset(args) => subset::answer(&Index::open(run, backend, search)?, args),
-    }
-}
-
-impl Index {
+impl ImageIndex {
     /// Opens the images, and loads their features from the cache if it has them. Images of a folder stay in their files.
-    fn open(run: SavedRun<ImageRecipe>, backend: &Backend, search: &Search<'_>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// Returns an error if the run or the images cannot be read.
+    pub fn open(run: SavedRun<ImageRecipe>, backend: &Backend, options: &SearchOptions) -> Result<Self, Error> {
         let encoder = encoder(&run, backend)?;
-        let searched = search.searched();
-        let mut images = Folder::open(searched, &run)?;
+        let mut images = SearchedImages::open(options, &run)?;
         let path = run.folder.path().to_owned();
         let weights = bcl_files::sha256(&checksums::read(&path, MODEL)?);
         let cache = Cache {
-            folder: searched.cache.clone().unwrap_or_else(|| path.join("features")),
+            folder: options.cache.clone().unwrap_or_else(|| path.join("features")),
             key: cache::key(&images.checksum()?, &weights, &run.recipe_hash),
         };
         let cached = cache.read(images.len());
@@ -89,10 +103,64 @@ impl Index {
         })
     }
 
-    /// Unit features of further images.
-    fn features_of(&self, images: &Collection) -> Result<UnitRows, Error> {
-        let (values, dim) = host(self.extractor.encoded(images, None, &self.encoder)?);
-        UnitRows::new(values, dim).map_err(|error| not_finite(images.name(error.row), &self.run))
+    /// The images that are most similar to each of some other images, best first.
+    ///
+    /// # Errors
+    /// Returns an error if the features of a query are not finite.
+    pub fn neighbours(&self, queries: &Collection, top: usize) -> Result<Vec<Vec<Near>>, Error> {
+        let (values, dim) = host(self.extractor.encoded(queries, None, &self.encoder)?);
+        let rows = UnitRows::new(values, dim).map_err(|error| not_finite(queries.name(error.row), &self.run))?;
+        Ok(nearest(&self.rows, &rows, top))
+    }
+
+    /// Groups of images with a cosine similarity of at least `threshold`, largest first. The search is exact.
+    pub fn near_duplicates(&self, threshold: f32) -> Vec<Vec<Duplicate>> {
+        near_duplicates(&self.rows, threshold)
+    }
+
+    /// Chooses images that are far from each other: each is the one that is farthest from all chosen before it.
+    ///
+    /// # Panics
+    /// Panics if more images are asked for than can be chosen, or classes are balanced and an image has none.
+    pub fn diverse_subset(&self, options: &SubsetOptions) -> Cover {
+        if !options.balanced {
+            let all: Vec<usize> = (0..self.images.len()).collect();
+            return self.cover(options.seed, &all, &options.chosen, options.count);
+        }
+        // Images that are chosen already count for their class.
+        let of_class = self.by_class(0..self.images.len());
+        let given_of_class = self.by_class(options.chosen.iter().copied());
+        let parts = || of_class.iter().zip(&given_of_class);
+        let sizes: Vec<usize> = parts().map(|(all, given)| all.len() - given.len()).collect();
+        let mut whole = Cover {
+            chosen: Vec::new(),
+            least_similarity: 1.0,
+        };
+        for ((rows, given), count) in parts().zip(quotas(&sizes, options.count)) {
+            if count > 0 {
+                let part = self.cover(options.seed, rows, given, count);
+                whole.chosen.extend(part.chosen);
+                whole.least_similarity = whole.least_similarity.min(part.least_similarity);
+            }
+        }
+        whole
+    }
+
+    fn by_class(&self, rows: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+        let mut of_class = vec![Vec::new(); self.images.classes().len()];
+        for row in rows {
+            let label = self.images.label(row).expect("balanced classes need a class for every image");
+            of_class[label as usize].push(row);
+        }
+        of_class
+    }
+
+    fn cover(&self, seed: Option<u64>, candidates: &[usize], given: &[usize], count: usize) -> Cover {
+        let start = match seed {
+            Some(seed) => Some(candidates[Seed(seed).named("subset").rng().random_range(0..candidates.len())]),
+            None => medoid(&self.rows, candidates),
+        };
+        farthest_first(&self.rows, candidates, given, count, start.unwrap_or_default())
     }
 }
 
@@ -112,7 +180,7 @@ fn host(features: Tensor<2>) -> (Vec<f32>, usize) {
 
 /// Encodes all images and fills the cache. A cache that cannot be written only costs time, so it is no error.
 fn computed(
-    images: &Folder,
+    images: &SearchedImages,
     left_out: Vec<usize>,
     extractor: &FeatureExtractor,
     encoder: &ImageEncoder,

@@ -1,0 +1,153 @@
+//! The implementation of each verb of the command line.
+
+mod data;
+mod devices;
+mod earlier;
+mod evaluate;
+mod extend;
+mod fine_tune;
+mod metrics_table;
+mod next;
+mod recommend;
+mod resume;
+mod run;
+mod saved;
+mod search;
+mod session;
+mod views;
+mod watch;
+
+pub use data::data;
+pub use devices::devices;
+pub use evaluate::evaluate;
+pub use fine_tune::{check_fine_tune, fine_tune};
+pub use next::suggest;
+pub use recommend::{check_recommend, recommend};
+pub use resume::resume;
+pub use run::train;
+pub use saved::{check_export, embed, export};
+pub use search::{Search, search};
+pub use session::{Earlier, Session};
+pub use views::dump_views;
+pub use watch::watch;
+
+use crate::cli;
+use bcl_files::{notice, refuse_overwriting, write_whole};
+use bcl_report::{
+    Cell, Column, Comparison, Table, TextStyle, all_metrics, default_metrics, find_runs,
+    page::free_path,
+    read_run, render_html,
+    result::{EpochRecord, RunResult},
+    write_html,
+};
+use bcl_train::error::Error;
+use serde_json::json;
+use std::path::Path;
+
+/// A finished run: its result, and one record per epoch.
+pub type Finished = (RunResult, Vec<EpochRecord>);
+
+/// A failed run.
+#[derive(Debug)]
+pub struct Failed {
+    /// The name of its folder, `NAME-SEED`.
+    pub name: String,
+    /// What went wrong.
+    pub error: Error,
+}
+
+/// Prints a table of results to stdout, with a note for every failed run.
+pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
+    let mut comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
+    let note = |failed: &Failed| format!("{} failed and is not in the table: {}", failed.name, failed.error);
+    comparison.notes.extend(failed.iter().map(note));
+    print_comparison(&comparison, json);
+}
+
+/// Reads the finished runs in and below some folders, prints their table and writes one report of them all.
+///
+/// Without `--out`, a page with other results is kept, and the new one becomes `report.2.html`, `report.3.html`, …
+///
+/// # Errors
+/// Returns an error if a run cannot be read or the report cannot be written.
+pub fn report(args: &cli::Report) -> Result<(), Error> {
+    if let Some(out) = &args.out {
+        refuse_overwriting("--out", out, &["html", "htm"])?;
+    }
+    let found = find_runs(&args.runs)?;
+    for skipped in &found.skipped {
+        notice::note(skipped);
+    }
+    let runs: Vec<Finished> = found.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
+    let results = runs.iter().map(|(result, _)| result);
+    let metrics = if args.metrics.is_empty() {
+        default_metrics(results.clone())
+    } else {
+        args.metrics.clone()
+    };
+    let known = all_metrics(results.clone());
+    if let Some(unknown) = metrics.iter().find(|metric| !known.contains(metric)) {
+        return Err(Error::Input(format!(
+            "--metric {unknown}: none of these runs has this metric; they have {}",
+            known.join(", ")
+        )));
+    }
+    let comparison = Comparison::new(results, &metrics);
+    if args.csv {
+        print!("{}", comparison.to_csv());
+    } else {
+        print_comparison(&comparison, args.output.json);
+    }
+    match &args.out {
+        Some(out) => {
+            write_html(out, &runs)?;
+            notice::status(format!("report: {}", out.display()));
+        }
+        None => write_page(Path::new("report.html"), &runs)?,
+    }
+    Ok(())
+}
+
+/// Writes the page of some runs to `wanted`, or beside it if another page is there, and prints its path.
+fn write_page(wanted: &Path, runs: &[Finished]) -> Result<(), Error> {
+    let html = render_html(runs);
+    let page = free_path(wanted, &html);
+    if page != wanted {
+        notice::note(format!(
+            "{} shows other results and is kept; this page is {}",
+            wanted.display(),
+            page.display()
+        ));
+    }
+    write_whole(&page, html.as_bytes())?;
+    notice::status(format!("report: {}", page.display()));
+    Ok(())
+}
+
+/// Prints names with their descriptions.
+pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: bool) {
+    let entries: Vec<_> = entries.collect();
+    if json {
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(name, about)| json!({ "name": name, "about": about }))
+            .collect();
+        println!("{:#}", json!(entries));
+        return;
+    }
+    let rows = entries.into_iter().map(|(name, about)| [name, about]);
+    print_rows([Column::verbatim(""), Column::text("")], rows);
+}
+
+/// Prints the rows of a table.
+fn print_rows<const N: usize, T: Into<Cell>>(columns: [Column; N], rows: impl IntoIterator<Item = [T; N]>) {
+    print!("{}", Table::new(columns, rows).render(&TextStyle::of_stdout()));
+}
+
+fn print_comparison(comparison: &Comparison, json: bool) {
+    if json {
+        println!("{:#}", comparison.to_json());
+    } else {
+        print!("{}", comparison.to_text(&TextStyle::of_stdout()));
+    }
+}

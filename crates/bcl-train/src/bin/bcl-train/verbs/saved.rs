@@ -1,0 +1,111 @@
+//! The verbs `embed` and `export`, and what all verbs that use a finished run have in common.
+
+use crate::cli::{Export, ExportFormat};
+use bcl_backend::Backend;
+use bcl_files::{
+    notice::{self, Working},
+    printable, refuse_overwriting,
+};
+use bcl_report::{Column, Table, TextStyle, result::Metrics};
+use bcl_train::{
+    error::Error,
+    kinds::{Saved, SavedRun, graphs::TrainedGraphEncoder, images, interactions::TrainedRecommender},
+};
+use std::path::{Path, PathBuf};
+
+/// Writes the embeddings of a run into a folder: users and items as CSV, or the features of images and graphs as CSV and NumPy arrays.
+///
+/// # Errors
+/// Returns an error if the run cannot be read or the files cannot be written.
+pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+    refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
+    let _working = working("embedding the data of", run);
+    let files = match Saved::open(run, data_dir)? {
+        Saved::Recommender(run) => TrainedRecommender::open(run, backend)?.embed(out)?,
+        Saved::Images(run) => images::embed(&run, backend, out)?,
+        Saved::Graphs(run) => TrainedGraphEncoder::open(run, backend)?.embed(out)?,
+    };
+    for file in files {
+        println!("{}", printable(file.display()));
+    }
+    Ok(())
+}
+
+/// Checks the flags of `export` before a backend is opened.
+///
+/// # Errors
+/// Returns an error that names the flag.
+pub fn check_export(args: &Export) -> Result<(), Error> {
+    if args.projections && args.format != ExportFormat::Onnx {
+        return Err(Error::Input(
+            "--projections: only --format onnx exports the projection head; add it, or remove --projections".to_owned(),
+        ));
+    }
+    refuse_overwriting("--out", &out_of(args), &[args.format.extension()])?;
+    Ok(())
+}
+
+/// Writes the trained weights of a run as a safetensors file, under the names that `PyTorch` code uses, or its encoder as an ONNX model.
+///
+/// # Errors
+/// Returns an error if the run cannot be read, has no encoder of images in case of ONNX, or the file cannot be written.
+pub fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
+    check_export(args)?;
+    let _working = working("exporting", &args.run);
+    let out = &out_of(args);
+    match (Saved::open(&args.run, args.compute.data.as_deref())?, args.format) {
+        (Saved::Recommender(run), ExportFormat::Safetensors) => TrainedRecommender::open(run, backend)?.export(out)?,
+        (Saved::Images(run), ExportFormat::Safetensors) => images::export(&run, backend, out)?,
+        (Saved::Graphs(run), ExportFormat::Safetensors) => TrainedGraphEncoder::open(run, backend)?.export(out)?,
+        (Saved::Images(run), ExportFormat::Onnx) => {
+            images::export_onnx(&run, backend, out, args.projections).map_err(|error| with_flag("--format onnx", error))?;
+        }
+        (other, ExportFormat::Onnx) => {
+            return Err(Error::Input(format!(
+                "--format onnx: {} trained an encoder of {}, and only encoders of images (encoder.kind = \"resnet\") can be exported as ONNX; use \
+                 --format safetensors, or `embed` for its vectors",
+                other.path().display(),
+                other.samples()
+            )));
+        }
+    }
+    println!("{}", printable(out.display()));
+    Ok(())
+}
+
+fn out_of(args: &Export) -> PathBuf {
+    let default = || args.run.join("model").with_extension(args.format.extension());
+    args.out.clone().unwrap_or_else(default)
+}
+
+/// The run, if it trained an encoder of images, for a verb that needs one.
+pub(super) fn of_images(saved: Saved, verb: &str) -> Result<SavedRun<bcl_recipe::ImageRecipe>, Error> {
+    match saved {
+        Saved::Images(run) => Ok(run),
+        other => Err(Error::Input(format!(
+            "{} trained an encoder of {}, and `{verb}` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
+            other.path().display(),
+            other.samples()
+        ))),
+    }
+}
+
+/// Puts the flag that an error is about before its text.
+pub(super) fn with_flag(flag: &str, error: Error) -> Error {
+    match error {
+        Error::Input(text) => Error::Input(format!("{flag}: {text}")),
+        other => other,
+    }
+}
+
+/// Reports every ten seconds that the command on this run is still working.
+pub(super) fn working(what: &str, run: &Path) -> Working {
+    notice::working(format!("{what} {}", run.display()))
+}
+
+/// Prints metrics by name.
+pub(super) fn print_metrics(metrics: &Metrics) {
+    let rows = metrics.iter().map(|(name, value)| [name.clone(), format!("{value:.4}")]);
+    let table = Table::new([Column::number(""), Column::number("")], rows);
+    print!("{}", table.render(&TextStyle::of_stdout()));
+}
