@@ -109,7 +109,7 @@ mod tests {
         let (dir, result, _) = written();
         let (of_images, _) = sample::image_run("planted/bayesian", "bayesian", 3);
         let showcase = of_images.showcase.clone().unwrap();
-        showcase.write_maps(dir.path()).unwrap();
+        showcase.write_map(dir.path()).unwrap();
         showcase.write(dir.path()).unwrap();
         assert_eq!(read_run(dir.path()).unwrap().0.showcase, Some(showcase));
         assert!(

@@ -14,6 +14,8 @@ const BEING_SPLIT: [&str; 2] = ["crates/bcl-bench/src", "crates/bcl-train/src"];
 
 /// The path of a module below the root of its crate.
 type Module = Vec<String>;
+/// Numbered lines.
+type Code<'a> = Vec<(usize, &'a str)>;
 
 /// Which modules use which, with the first place where they do; both are in the same parent.
 #[derive(Default)]
@@ -44,7 +46,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 /// The code of a crate.
 struct Sources<'a> {
     /// The code of each module, by numbered lines, with its file.
-    code: BTreeMap<Module, (&'a Path, Vec<(usize, &'a str)>)>,
+    code: BTreeMap<Module, (&'a Path, Code<'a>)>,
     /// The names that each module imports, with their paths.
     imports: BTreeMap<Module, BTreeMap<String, Module>>,
 }
@@ -63,7 +65,7 @@ impl<'a> Sources<'a> {
             if module.iter().any(|part| part == "tests") || module == ["main"] {
                 continue;
             }
-            let code: Vec<(usize, &str)> = lines_outside_tests(text).collect();
+            let code: Code = lines_outside_tests(text).collect();
             sources.imports.insert(module.clone(), imports(&code));
             sources.code.insert(module, (file, code));
         }
@@ -87,6 +89,12 @@ impl<'a> Sources<'a> {
         uses
     }
 
+    /// Whether there is such a module.
+    fn has(&self, module: &Module) -> bool {
+        let first = self.code.range(module.clone()..).next();
+        first.is_some_and(|(known, _)| known.starts_with(module))
+    }
+
     /// The module that defines what `path` names in the code of `module`.
     fn module_of(&self, module: &[String], path: &[String], hops: usize) -> Module {
         let mut found = module.to_vec();
@@ -97,7 +105,7 @@ impl<'a> Sources<'a> {
                 "super" => drop(found.pop()),
                 name => {
                     found.push(name.to_owned());
-                    if self.code.contains_key(&found) {
+                    if self.has(&found) {
                         continue;
                     }
                     found.pop();
@@ -175,23 +183,10 @@ fn paths(code: &[(usize, &str)]) -> Vec<(Module, usize)> {
         }
         let line = code[text[..start].matches('\n').count()].0;
         leaves(&text[start..], &mut Vec::new(), &mut |path, _| {
-            found.push((path.to_vec(), line))
+            found.push((path.to_vec(), line));
         });
     }
     found
-}
-
-/// Whether the line behind these is in a `mod name {` of the same file, by rustfmt's layout.
-fn is_in_inline_module(before: &[(usize, &str)]) -> bool {
-    let is_mod = |line: &str| line.ends_with('{') && words(line).any(|word| word == "mod");
-    let mut top_level = before.iter().rev().map(|(_, line)| *line);
-    let last = top_level.find(|line| line.starts_with('}') || line.starts_with(|c: char| c.is_alphabetic()) && is_mod(line));
-    last.is_some_and(is_mod)
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.split(move |c| !is_word(c)).filter(|word| !word.is_empty())
 }
 
 /// Calls `each` with every path of `a::b`, or `a::{b::c, d as e}`, and the name that it gets. Returns the text behind them.
@@ -204,7 +199,10 @@ fn leaves<'t>(text: &'t str, path: &mut Module, each: &mut impl FnMut(&[String],
             path.truncate(depth);
             match rest.strip_prefix(',') {
                 Some(more) if !more.trim_start().starts_with('}') => rest = more,
-                other => return other.unwrap_or(rest).trim_start().trim_start_matches('}'),
+                other => {
+                    let rest = other.unwrap_or(rest).trim_start();
+                    return rest.strip_prefix('}').unwrap_or(rest);
+                }
             }
         }
     }

@@ -78,11 +78,6 @@ impl<'a> Store<'a> {
         self.limits
     }
 
-    /// The location of the file called `name`.
-    pub(crate) fn location(&self, name: &str) -> FileLocation {
-        self.files.location(name)
-    }
-
     /// Calls `visit` with each file and folder: in alphabetical order for a folder, in the archive's order for an archive.
     pub(crate) fn for_each(&self, visit: &mut Visit) -> Result<(), ImageError> {
         let mut entries = 0;

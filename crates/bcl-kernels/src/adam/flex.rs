@@ -1,7 +1,7 @@
 //! A step of Adam on the CPU: one pass, parallel over parts of the parameter.
 
+use burn::backend::Flex;
 use burn::backend::flex::FlexTensor;
-use burn::backend::{Flex, TensorMetadata};
 use burn::tensor::DType;
 use pulp::Simd;
 use rayon::prelude::*;
