@@ -57,6 +57,7 @@ mod map;
 pub mod probe;
 pub mod ranking;
 pub mod search;
+mod top_k;
 
 pub use error::EvaluationError;
 pub use interrupt::Interrupt;

@@ -1,8 +1,8 @@
 //! Ranks the items for many users, one block of users at a time.
 
-use super::top_k::{RankedItem, top_k};
 use super::{DotProducts, RankingError, Scorer, dot_products};
 use crate::Interrupt;
+use crate::top_k::{RankedItem, top_k};
 use bcl_data::Interactions;
 use rayon::prelude::*;
 

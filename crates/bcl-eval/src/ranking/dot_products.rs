@@ -1,7 +1,7 @@
 //! Scores that are dot products, computed tile by tile.
 
 use super::RankingError;
-use super::top_k::{RankedItem, TopK};
+use crate::top_k::{RankedItem, TopK};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use std::ops::Range;
 

@@ -2,10 +2,10 @@
 
 use super::blocks::{Blocks, Wanted};
 use super::coverage::RecommendationCounts;
-use super::top_k::RankedItem;
 use super::user_metrics::{Discounts, UserMetrics, insert_means, names};
 use super::{RankingError, Scorer};
 use crate::Interrupt;
+use crate::top_k::RankedItem;
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;

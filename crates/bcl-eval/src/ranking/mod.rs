@@ -22,9 +22,9 @@ mod recommend;
 mod scorer;
 #[cfg(test)]
 mod tests;
-mod top_k;
 mod user_metrics;
 
+pub use crate::top_k::RankedItem;
 pub use blocks::TopItems;
 pub use config::{BaselineKind, RankingEvaluationConfig, check_cutoffs};
 pub use dot_products::DotProducts;
@@ -33,4 +33,3 @@ pub use error::RankingError;
 pub use evaluator::RankingEvaluator;
 pub use recommend::top_items;
 pub use scorer::Scorer;
-pub use top_k::RankedItem;

@@ -1,7 +1,7 @@
 //! Recommendations for one user.
 
-use super::top_k::RankedItem;
 use super::{RankingError, Scorer, TopItems};
+use crate::top_k::RankedItem;
 use bcl_data::Interactions;
 
 /// The `k` best items for `user`, without the user's training items. Best first; ties are ordered by item id.

@@ -1,8 +1,9 @@
 //! Exact nearest neighbours by cosine.
 
 use super::UnitRows;
+use crate::top_k::{RankedItem, TopK, better_first};
 use rayon::prelude::*;
-use std::{cmp::Ordering, ops::Range};
+use std::ops::Range;
 
 /// Number of queries that are compared at a time.
 const QUERIES: usize = 256;
@@ -18,13 +19,6 @@ pub struct Near {
     pub similarity: f32,
 }
 
-impl Near {
-    /// Nearest first; ties go to the lower row.
-    fn order(&self, other: &Self) -> Ordering {
-        other.similarity.total_cmp(&self.similarity).then(self.row.cmp(&other.row))
-    }
-}
-
 /// The `top` rows with the largest cosine to each query, nearest first; all rows if there are fewer.
 ///
 /// # Panics
@@ -33,48 +27,45 @@ pub fn nearest(rows: &UnitRows, queries: &UnitRows, top: usize) -> Vec<Vec<Near>
     assert_eq!(rows.dim(), queries.dim(), "rows and queries have the same number of values");
     let blocks = rows.ranges(ROWS);
     let of_queries = |chosen: Range<usize>| -> Vec<Vec<Near>> {
-        let found: Vec<Vec<Vec<Near>>> = blocks
+        let found: Vec<Vec<Vec<RankedItem>>> = blocks
             .par_iter()
             .map_init(Vec::new, |cosines, block| {
                 queries.cosines(&chosen, rows, block, cosines);
-                cosines.chunks(block.len()).map(|row| best(row, block.start, top)).collect()
+                cosines
+                    .chunks_mut(block.len())
+                    .map(|row| best(row, block.start, top))
+                    .collect()
             })
             .collect();
-        (0..chosen.len())
-            .map(|query| first(found.iter().flat_map(|block| block[query].iter().copied()).collect(), top))
-            .collect()
+        let of_query = |query: usize| {
+            let mut all: Vec<RankedItem> = found.iter().flat_map(|block| block[query].iter().copied()).collect();
+            all.sort_unstable_by(|a, b| better_first(*a, *b));
+            all.truncate(top);
+            all.into_iter().map(Near::from).collect()
+        };
+        (0..chosen.len()).map(of_query).collect()
     };
     queries.ranges(QUERIES).into_iter().flat_map(of_queries).collect()
 }
 
-/// The best of one block. Most rows are less similar than the `top`-th so far and cost one comparison.
-fn best(cosines: &[f32], start: usize, top: usize) -> Vec<Near> {
-    let mut found: Vec<Near> = Vec::new();
-    let mut bar = f32::NEG_INFINITY;
-    for (index, &cosine) in cosines.iter().enumerate() {
-        // Later rows lose ties.
-        if cosine <= bar {
-            continue;
-        }
+/// The best of one block.
+fn best(cosines: &mut [f32], start: usize, top: usize) -> Vec<RankedItem> {
+    for cosine in &mut *cosines {
         // Rounding may exceed 1.
-        let similarity = cosine.clamp(-1.0, 1.0) + 0.0;
-        let row = start + index;
-        found.push(Near { row, similarity });
-        if found.len() >= top.saturating_mul(2) {
-            found = first(found, top);
-            bar = found.last().map_or(f32::INFINITY, |last| last.similarity);
-        }
+        *cosine = cosine.clamp(-1.0, 1.0) + 0.0;
     }
-    first(found, top)
+    let mut best = TopK::new(top);
+    best.offer(start as u32, cosines, &[]).expect("unit rows are finite");
+    best.into_list()
 }
 
-fn first(mut found: Vec<Near>, top: usize) -> Vec<Near> {
-    if top > 0 && found.len() > top {
-        found.select_nth_unstable_by(top - 1, Near::order);
+impl From<RankedItem> for Near {
+    fn from(RankedItem { item, score }: RankedItem) -> Self {
+        Self {
+            row: item as usize,
+            similarity: score,
+        }
     }
-    found.truncate(top);
-    found.sort_unstable_by(Near::order);
-    found
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::{
     accuracy::place,
     labelled::{check_pair, to_host, unit_rows},
 };
+use crate::top_k::{RankedItem, top_k};
 use bcl_core::{
     ParameterError, matmul,
     parameter::{count_in, temperature},
@@ -95,13 +96,10 @@ fn places(
     for (index, labels) in test.labels.chunks(block).enumerate() {
         let start = index * block;
         let similarities = similarities(rows.clone().slice(start..start + labels.len()), columns.clone());
-        places.par_extend(similarities.par_chunks(train.labels.len()).zip(labels).map_init(
-            Vec::new,
-            |nearest, (row, &label)| {
-                nearest_first(row, config.k, nearest);
-                place(&votes(nearest, &train.labels, num_classes, config.temperature), label)
-            },
-        ));
+        places.par_extend(similarities.par_chunks(train.labels.len()).zip(labels).map(|(row, &label)| {
+            let nearest = top_k(row, &[], config.k).expect("features are finite");
+            place(&votes(&nearest, &train.labels, num_classes, config.temperature), label)
+        }));
     }
     Ok(places)
 }
@@ -111,62 +109,14 @@ fn similarities(rows: Tensor<2>, columns: Tensor<2>) -> Vec<f32> {
 }
 
 /// The vote of each class, relative to the nearest neighbour's vote: this keeps the order and keeps `exp` finite.
-fn votes(nearest: &[Neighbour], labels: &[u32], num_classes: usize, temperature: f64) -> Vec<f64> {
-    let best = f64::from(nearest[0].similarity());
+fn votes(nearest: &[RankedItem], labels: &[u32], num_classes: usize, temperature: f64) -> Vec<f64> {
+    let best = f64::from(nearest[0].score);
     let mut votes = vec![0.0; num_classes];
     for neighbour in nearest {
-        let similarity = f64::from(neighbour.similarity());
-        votes[labels[neighbour.index()] as usize] += ((similarity - best) / temperature).exp();
+        let similarity = f64::from(neighbour.score);
+        votes[labels[neighbour.item as usize] as usize] += ((similarity - best) / temperature).exp();
     }
     votes
-}
-
-/// A training sample and its similarity, packed into one integer that is larger for nearer samples.
-///
-/// The high bits are the similarity in an order-preserving encoding, the low bits the inverted index, so a tie goes to the lower index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Neighbour(u64);
-
-const SIGN: u32 = 1 << 31;
-
-impl Neighbour {
-    fn new(index: usize, similarity: f32) -> Self {
-        // Adding 0 turns -0.0 into 0.0.
-        let bits = (similarity + 0.0).to_bits();
-        let ordered = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-        Self(u64::from(ordered) << 32 | u64::from(!(index as u32)))
-    }
-
-    fn index(self) -> usize {
-        !(self.0 as u32) as usize
-    }
-
-    fn similarity(self) -> f32 {
-        let ordered = (self.0 >> 32) as u32;
-        f32::from_bits(if ordered & SIGN == 0 { !ordered } else { ordered & !SIGN })
-    }
-}
-
-/// Replaces the content of `nearest` with the `k` most similar samples, nearest first.
-///
-/// Most samples are less similar than the k-th best so far and cost a single comparison.
-fn nearest_first(similarities: &[f32], k: usize, nearest: &mut Vec<Neighbour>) {
-    nearest.clear();
-    let mut bar = f32::NEG_INFINITY;
-    for (index, &similarity) in similarities.iter().enumerate() {
-        // Later samples have a higher index, so they lose ties with the k-th best.
-        if similarity <= bar {
-            continue;
-        }
-        nearest.push(Neighbour::new(index, similarity));
-        if nearest.len() == k.saturating_mul(2) {
-            nearest.select_nth_unstable_by(k - 1, |a, b| b.cmp(a));
-            nearest.truncate(k);
-            bar = nearest[k - 1].similarity();
-        }
-    }
-    nearest.sort_unstable_by(|a, b| b.cmp(a));
-    nearest.truncate(k);
 }
 
 #[cfg(test)]

@@ -53,19 +53,6 @@ proptest! {
         let expected: Vec<usize> = test.iter().map(|&sample| slow_place(&train, sample, 7, &config)).collect();
         prop_assert_eq!(found, expected);
     }
-
-    #[test]
-    fn a_similarity_survives_being_made_a_key(similarity in -1.0_f32..1.0, other in -1.0_f32..1.0, index in 0_usize..100_000) {
-        let neighbour = Neighbour::new(index, similarity);
-        prop_assert_eq!((neighbour.similarity(), neighbour.index()), (similarity, index));
-        prop_assert_eq!(neighbour > Neighbour::new(0, other), similarity > other);
-        prop_assert!(neighbour > Neighbour::new(index + 1, similarity));
-    }
-}
-
-#[test]
-fn both_zeros_are_the_same_similarity() {
-    assert!(Neighbour::new(0, -0.0) > Neighbour::new(1, 0.0));
 }
 
 #[test]

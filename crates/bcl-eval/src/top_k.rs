@@ -1,8 +1,8 @@
-//! Selects the k best of a row of scores without sorting the row.
+//! Selects the k best of a row of scores without sorting the row: items for a user, or rows near a query.
 
 use std::cmp::Ordering;
 
-/// A recommended item and its score.
+/// An item and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedItem {
     /// Dense item id.
@@ -13,8 +13,8 @@ pub struct RankedItem {
 
 /// A NaN score was found; `item` is the first item that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotANumber {
-    pub(super) item: u32,
+pub(crate) struct NotANumber {
+    pub(crate) item: u32,
 }
 
 /// Scores compared at a time: one AVX-512 register or two AVX2 registers.
@@ -25,7 +25,7 @@ const LANES: usize = 16;
 /// Most items score below the k-th best so far and cost a single comparison; only the few others are looked up among the excluded ones and
 /// collected. Items are visited in the order of their ids, so a later item loses a tie with the k-th best.
 #[derive(Debug)]
-pub(super) struct TopK {
+pub(crate) struct TopK {
     k: usize,
     best: Vec<RankedItem>,
     /// The k-th best score, once k items are known.
@@ -33,7 +33,7 @@ pub(super) struct TopK {
 }
 
 impl TopK {
-    pub(super) fn new(k: usize) -> Self {
+    pub(crate) fn new(k: usize) -> Self {
         Self {
             k,
             best: Vec::new(),
@@ -43,8 +43,8 @@ impl TopK {
 
     /// Takes the scores of the items from `first` on, which are behind all items that were offered before. Items in `excluded`, which
     /// must be sorted, are left out.
-    pub(super) fn offer(&mut self, first: u32, scores: &[f32], excluded: &[u32]) -> Result<(), NotANumber> {
-        let room = 2 * self.k.max(1);
+    pub(crate) fn offer(&mut self, first: u32, scores: &[f32], excluded: &[u32]) -> Result<(), NotANumber> {
+        let room = self.k.max(1).saturating_mul(2);
         for (chunk_index, chunk) in scores.chunks(LANES).enumerate() {
             // Counting without a branch compiles to vector instructions. Comparisons with NaN are false, so a chunk with a NaN is never
             // skipped.
@@ -73,7 +73,7 @@ impl TopK {
     }
 
     /// The items of highest score, best first; ties are ordered by item id. The list is shorter than `k` if fewer items remain.
-    pub(super) fn into_list(mut self) -> Vec<RankedItem> {
+    pub(crate) fn into_list(mut self) -> Vec<RankedItem> {
         self.best.sort_unstable_by(|a, b| better_first(*a, *b));
         self.best.truncate(self.k);
         self.best
@@ -81,14 +81,14 @@ impl TopK {
 }
 
 /// The `k` items of highest score that are not in `excluded`, as [`TopK`] collects them.
-pub(super) fn top_k(scores: &[f32], excluded: &[u32], k: usize) -> Result<Vec<RankedItem>, NotANumber> {
+pub(crate) fn top_k(scores: &[f32], excluded: &[u32], k: usize) -> Result<Vec<RankedItem>, NotANumber> {
     let mut top = TopK::new(k);
     top.offer(0, scores, excluded)?;
     Ok(top.into_list())
 }
 
 /// Orders by descending score, then by item id. The order is total, because scores are not NaN and item ids differ.
-fn better_first(a: RankedItem, b: RankedItem) -> Ordering {
+pub(crate) fn better_first(a: RankedItem, b: RankedItem) -> Ordering {
     b.score
         .partial_cmp(&a.score)
         .unwrap_or(Ordering::Equal)
