@@ -1,4 +1,4 @@
-//! SHA-256 as text.
+//! Digests as text.
 
 use sha2::{Digest, Sha256};
 use std::{
@@ -23,18 +23,26 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
         // Reading a device may never end.
         return Err(io::Error::other("it is not a regular file"));
     }
-    let mut hasher = Sha256::new();
+    digest_of::<Sha256>(&mut file)
+}
+
+/// The digest of everything that `reader` yields, in hexadecimal digits.
+///
+/// # Errors
+/// Returns the errors of `reader`.
+pub fn digest_of<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
+    let mut hasher = D::new();
     let mut part = vec![0; 1 << 16];
     loop {
-        match file.read(&mut part)? {
+        match reader.read(&mut part)? {
             0 => return Ok(hexadecimal(hasher)),
             length => hasher.update(&part[..length]),
         }
     }
 }
 
-/// Finishes `hasher` and formats its digest as 64 hexadecimal digits.
-pub fn hexadecimal(hasher: Sha256) -> String {
+/// Finishes `hasher` and formats its digest in hexadecimal digits.
+pub fn hexadecimal(hasher: impl Digest) -> String {
     hasher.finalize().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

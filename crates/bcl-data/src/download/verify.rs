@@ -1,11 +1,12 @@
 //! Compares files with the manifest.
 
 use crate::manifest::SourceFile;
+use bcl_files::digest_of;
 use md5::Md5;
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// How a file was verified.
@@ -50,8 +51,8 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
     let (property, expected, found, verified) = match source {
         SourceFile {
             sha256: Some(expected), ..
-        } => ("SHA-256", expected, hex::<Sha256>(&mut file)?, Verified::Sha256),
-        SourceFile { md5: Some(expected), .. } => ("MD5", expected, hex::<Md5>(&mut file)?, Verified::Md5),
+        } => ("SHA-256", expected, digest_of::<Sha256>(&mut file)?, Verified::Sha256),
+        SourceFile { md5: Some(expected), .. } => ("MD5", expected, digest_of::<Md5>(&mut file)?, Verified::Md5),
         SourceFile { bytes: Some(_), .. } => return Ok(Ok(Verified::Size)),
         _ => return Ok(Ok(Verified::Nothing)),
     };
@@ -64,22 +65,6 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
             found,
         }))
     }
-}
-
-/// The digest of everything that `reader` yields, in lower-case hex.
-pub(super) fn hex<D: Digest>(reader: &mut impl Read) -> io::Result<String> {
-    let mut digest = D::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => break,
-            count => digest.update(&buffer[..count]),
-        }
-    }
-    Ok(digest
-        .finalize()
-        .iter()
-        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")))
 }
 
 impl fmt::Display for Verified {

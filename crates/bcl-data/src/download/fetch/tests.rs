@@ -20,7 +20,7 @@ fn body() -> Vec<u8> {
 }
 
 fn sha256(mut bytes: &[u8]) -> String {
-    verify::hex::<Sha256>(&mut bytes).unwrap()
+    bcl_files::digest_of::<Sha256>(&mut bytes).unwrap()
 }
 
 /// The manifest's entry for `body` at `url`.
