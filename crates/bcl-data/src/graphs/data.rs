@@ -39,10 +39,10 @@ pub struct GraphData {
     pub(super) edge_offsets: Vec<usize>,
     pub(super) neighbours: Vec<u32>,
     pub(super) labels: Vec<u32>,
-    classes: Vec<String>,
-    node_labels: Option<Vec<i64>>,
+    pub(super) classes: Vec<String>,
+    pub(super) node_labels: Option<Vec<i64>>,
     pub(super) attributes: Option<Attributes>,
-    edge_labels: Option<Vec<i64>>,
+    pub(super) edge_labels: Option<Vec<i64>>,
     pub(super) columns: Columns,
 }
 
@@ -64,19 +64,6 @@ pub struct LabelledGraph {
 pub struct Graph<'a> {
     data: &'a GraphData,
     index: usize,
-}
-
-/// Arrays of a [`GraphData`]; see there for their shapes.
-pub(super) struct Parts {
-    pub(super) name: String,
-    pub(super) node_offsets: Vec<usize>,
-    pub(super) edge_offsets: Vec<usize>,
-    pub(super) neighbours: Vec<u32>,
-    pub(super) labels: Vec<u32>,
-    pub(super) classes: Vec<String>,
-    pub(super) node_labels: Option<Vec<i64>>,
-    pub(super) attributes: Option<Attributes>,
-    pub(super) edge_labels: Option<Vec<i64>>,
 }
 
 impl GraphData {
@@ -132,7 +119,7 @@ impl GraphData {
             width <= MOST_COLUMNS as u64,
             "node labels go from {least} to {largest}, but may span at most {MOST_COLUMNS} integers"
         );
-        Self::new(Parts {
+        let graphs = Self {
             name: name.to_string(),
             node_offsets,
             edge_offsets,
@@ -142,31 +129,15 @@ impl GraphData {
             node_labels: Some(node_labels),
             attributes: None,
             edge_labels: None,
-        })
+            columns: Columns::default(),
+        };
+        graphs.with_default_features()
     }
 
-    /// Builds a collection with the default features from arrays that are known to be valid.
-    pub(super) fn new(parts: Parts) -> Self {
-        let columns = Columns::new(
-            &parts.name,
-            NodeFeatures::Auto,
-            None,
-            false,
-            parts.node_labels.as_deref(),
-            || degrees(&parts.edge_offsets).collect(),
-        );
-        Self {
-            name: parts.name,
-            node_offsets: parts.node_offsets,
-            edge_offsets: parts.edge_offsets,
-            neighbours: parts.neighbours,
-            labels: parts.labels,
-            classes: parts.classes,
-            node_labels: parts.node_labels,
-            attributes: parts.attributes,
-            edge_labels: parts.edge_labels,
-            columns: columns.expect("the default needs neither labels nor attributes"),
-        }
+    /// Replaces the features by the default, which every collection has.
+    pub(super) fn with_default_features(self) -> Self {
+        self.with_features(NodeFeatures::Auto, false)
+            .expect("the default needs neither labels nor attributes")
     }
 
     /// Replaces the features: `features`, after the node attributes if `node_attributes` is true.
@@ -266,7 +237,7 @@ impl GraphData {
 
     /// The number of neighbours of each node. `[num_nodes]`
     pub fn degrees(&self) -> Vec<u32> {
-        degrees(&self.edge_offsets).collect()
+        self.edge_offsets.windows(2).map(|row| (row[1] - row[0]) as u32).collect()
     }
 
     /// Graph `index`.
@@ -340,8 +311,4 @@ impl<'a> Graph<'a> {
         assert!((node as usize) < nodes, "node is {node}, but must be below {nodes}");
         self.first_node() + node as usize
     }
-}
-
-fn degrees(edge_offsets: &[usize]) -> impl Iterator<Item = u32> + '_ {
-    edge_offsets.windows(2).map(|row| (row[1] - row[0]) as u32)
 }

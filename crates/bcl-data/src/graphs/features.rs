@@ -43,17 +43,21 @@ pub(super) struct Attributes {
 }
 
 /// The features of all nodes, in a form that is smaller than the matrix.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Columns {
     with_attributes: bool,
     base: Base,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 enum Base {
+    #[default]
     None,
     Constant,
-    OneHot { column: Vec<u32>, width: usize },
+    OneHot {
+        column: Vec<u32>,
+        width: usize,
+    },
     Single(Vec<f32>),
 }
 

@@ -5,8 +5,7 @@ use super::tables::{Table, Tables};
 use crate::DataError;
 use crate::error::LineLocation;
 use crate::graphs::GraphData;
-use crate::graphs::data::Parts;
-use crate::graphs::features::{MOST_COLUMNS, label_range};
+use crate::graphs::features::{Columns, MOST_COLUMNS, label_range};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,7 +45,7 @@ pub(super) fn assemble(name: &str, tables: Tables, symmetrise: bool) -> Result<(
         let label = |edge: &Edge| table.values[edge.2 as usize];
         edges.iter().map(label).collect()
     });
-    let data = GraphData::new(Parts {
+    let data = GraphData {
         name: name.to_string(),
         node_offsets,
         edge_offsets,
@@ -56,8 +55,9 @@ pub(super) fn assemble(name: &str, tables: Tables, symmetrise: bool) -> Result<(
         node_labels: tables.node_labels.map(|table| table.values),
         attributes: tables.node_attributes.map(|(_, attributes)| attributes),
         edge_labels,
-    });
-    Ok((data, report))
+        columns: Columns::default(),
+    };
+    Ok((data.with_default_features(), report))
 }
 
 /// The first node of each graph, from the graph of each node.
