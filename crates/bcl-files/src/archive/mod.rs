@@ -30,8 +30,8 @@ pub use names::{is_hidden, shallow};
 
 use crate::input;
 use sniff::Packing;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::fs;
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// A folder or archive on disk, or an archive in memory.
@@ -144,10 +144,9 @@ impl<'a> Store<'a> {
     }
 
     fn reader(&self) -> Result<BufReader<Box<dyn ReadSeek + 'a>>, ArchiveError> {
-        let open = |path| -> io::Result<File> { input::open(path) };
         let reader: Box<dyn ReadSeek> = match self.memory {
             Some(bytes) => Box::new(Cursor::new(bytes)),
-            None => Box::new(open(&self.path).map_err(|source| ArchiveError::Io {
+            None => Box::new(input::open(&self.path).map_err(|source| ArchiveError::Io {
                 at: FileLocation::file(&self.path),
                 source,
             })?),

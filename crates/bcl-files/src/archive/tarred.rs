@@ -19,44 +19,54 @@ pub(super) fn for_each_seeking<E: From<ArchiveError>>(
     reader: impl Read + Seek,
     visit: &mut Visit<E>,
 ) -> Result<(), E> {
-    let left = Rc::new(Cell::new(HEADERS));
-    let mut archive = tar::Archive::new(Metered {
-        reader,
-        left: Rc::clone(&left),
-    });
-    let mut last = FileLocation::file(path);
-    for tarred in archive.entries_with_seek().map_err(failed(&last))? {
-        let mut tarred = tarred.map_err(failed(&last))?;
-        left.set(u64::MAX);
-        last = FileLocation::entry(path, &tarred.path_bytes());
-        let start = Some(tarred.raw_file_position());
-        visit_one(&mut tarred, start, last.clone(), visit)?;
-        left.set(HEADERS);
-    }
-    Ok(())
+    let (mut archive, left) = metered(reader);
+    let entries = archive.entries_with_seek().map_err(failed(&FileLocation::file(path)))?;
+    visit_all(path, entries, &left, true, visit).map(drop)
 }
 
 /// Calls `visit` with each folder and file.
 pub(super) fn for_each<E: From<ArchiveError>>(path: &Path, reader: impl Read, visit: &mut Visit<E>) -> Result<(), E> {
-    let left = Rc::new(Cell::new(HEADERS));
-    let mut archive = tar::Archive::new(Metered {
-        reader,
-        left: Rc::clone(&left),
-    });
-    let mut last = FileLocation::file(path);
-    for tarred in archive.entries().map_err(failed(&last))? {
-        let mut tarred = tarred.map_err(failed(&last))?;
-        left.set(u64::MAX);
-        last = FileLocation::entry(path, &tarred.path_bytes());
-        visit_one(&mut tarred, None, last.clone(), visit)?;
-        // Skip the rest of the file, so that only headers are read before the next one.
-        io::copy(&mut tarred, &mut io::sink()).map_err(failed(&last))?;
-        left.set(HEADERS);
-    }
+    let (mut archive, left) = metered(reader);
+    let entries = archive.entries().map_err(failed(&FileLocation::file(path)))?;
+    let last = visit_all(path, entries, &left, false, visit)?;
     left.set(u64::MAX);
     let mut rest = archive.into_inner().take(TRAILER);
     io::copy(&mut rest, &mut io::sink()).map_err(failed(&last))?;
     Ok(())
+}
+
+/// An archive, and the number of bytes that may be read before it fails.
+fn metered<R: Read>(reader: R) -> (tar::Archive<Metered<R>>, Rc<Cell<u64>>) {
+    let left = Rc::new(Cell::new(HEADERS));
+    let archive = tar::Archive::new(Metered {
+        reader,
+        left: Rc::clone(&left),
+    });
+    (archive, left)
+}
+
+/// Visits all entries; returns the location of the last one.
+fn visit_all<E: From<ArchiveError>>(
+    path: &Path,
+    entries: tar::Entries<impl Read>,
+    left: &Cell<u64>,
+    seeks: bool,
+    visit: &mut Visit<E>,
+) -> Result<FileLocation, E> {
+    let mut last = FileLocation::file(path);
+    for tarred in entries {
+        let mut tarred = tarred.map_err(failed(&last))?;
+        left.set(u64::MAX);
+        last = FileLocation::entry(path, &tarred.path_bytes());
+        let start = seeks.then(|| tarred.raw_file_position());
+        visit_one(&mut tarred, start, last.clone(), visit)?;
+        if !seeks {
+            // Skip the rest of the file, so that only headers are read before the next one.
+            io::copy(&mut tarred, &mut io::sink()).map_err(failed(&last))?;
+        }
+        left.set(HEADERS);
+    }
+    Ok(last)
 }
 
 fn failed(last: &FileLocation) -> impl FnOnce(io::Error) -> ArchiveError {

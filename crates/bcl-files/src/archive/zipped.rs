@@ -30,13 +30,16 @@ pub(super) fn for_each<E: From<ArchiveError>>(path: &Path, mut reader: impl Read
         let raw_name = raw.map_err(of_archive)?;
         let at = FileLocation::entry(path, &raw_name);
         let mut zipped = archive.by_index(index).map_err(|error| failed(at.clone(), error))?;
+        let kind = if zipped.is_symlink() {
+            EntryKind::Other("a link")
+        } else if zipped.is_dir() {
+            EntryKind::Folder
+        } else {
+            EntryKind::File
+        };
         visit(Entry {
             at,
-            kind: match () {
-                () if zipped.is_symlink() => EntryKind::Other("a link"),
-                () if zipped.is_dir() => EntryKind::Folder,
-                () => EntryKind::File,
-            },
+            kind,
             size: zipped.size(),
             start: None,
             raw_name,
