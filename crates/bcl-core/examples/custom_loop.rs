@@ -4,7 +4,7 @@
 //! of a point. From two views of each point, without labels, the encoder should learn to ignore the noise, so that points of a cluster
 //! come close. The measure is the encoder's AUC: the probability that a point of the same cluster scores above a point of another one.
 
-use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
+use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
 use burn::{
     module::Module,
     nn::{Linear, LinearConfig},
@@ -45,7 +45,7 @@ fn main() {
     let mut encoder = Encoder::new(&device);
     let mut optimizer = AdamConfig::new().init();
     // One of eight samples shares the anchor's cluster by chance, so the prior of a false negative is 1/8.
-    let loss = BayesianConfig::new()
+    let loss = BayesianLossConfig::new()
         .with_temperature(0.2)
         .with_tau_plus(1.0 / CLUSTERS as f64)
         .with_alpha(0.9)

@@ -1,6 +1,6 @@
 //! From two views of a batch to a loss and its gradient, as the README shows it: `cargo run -p bcl-core --example two_views`
 
-use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity};
+use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity};
 use burn::tensor::{Device, Distribution, Tensor};
 
 fn main() {
@@ -9,7 +9,7 @@ fn main() {
     let [first, second] = [0, 1].map(|_| Tensor::<2>::random([128, 64], Distribution::Default, &device).require_grad());
 
     let scores = Scores::from_views(first.clone(), second, Similarity::Cosine);
-    let estimator = BayesianConfig::new().with_tau_plus(0.1).init();
+    let estimator = BayesianLossConfig::new().with_tau_plus(0.1).init();
     let loss = estimator.forward(scores, Reduction::Mean);
 
     let gradients = loss.backward();

@@ -30,7 +30,7 @@ pub use rows::{auc_of_classes, auc_of_positives, auc_unlabelled};
 use crate::parameter::in_half_open;
 
 /// The largest `α` that an estimate may return. At 1 the Bayesian weight is 0/0 for `β = 1`; f32 still resolves this distance. For a
-/// given row length [`BayesianConfig::away_from_the_pole`](crate::BayesianConfig::away_from_the_pole) limits it further.
+/// given row length [`BayesianLossConfig::away_from_the_pole`](crate::BayesianLossConfig::away_from_the_pole) limits it further.
 pub const ALPHA_CEILING: f64 = 1.0 - 1e-6;
 
 /// Estimates the AUC of positives against true negatives from the AUC against unlabelled scores, limited to `[0.5, ALPHA_CEILING]`. The

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use bcl_core::{
-//!     BayesianConfig, Estimator, Reduction, Scores, SideInformation, Similarity,
+//!     BayesianLossConfig, Estimator, Reduction, Scores, SideInformation, Similarity,
 //!     gradient_cache::{EmbeddingGradients, Table, blocks, surrogate},
 //! };
 //! use burn::tensor::{Device, Int, Tensor};
@@ -30,7 +30,7 @@
 //! let numbers = |count| Tensor::<1, Int>::arange(0..count, &device).float();
 //! let encoder = numbers(12 * 4).cos().reshape([12, 4]).require_grad();
 //! let images = [numbers(6 * 12).sin(), (numbers(6 * 12) * 1.1).sin()].map(|view| view.reshape([6, 12]));
-//! let estimator = BayesianConfig::new().init();
+//! let estimator = BayesianLossConfig::new().init();
 //!
 //! let parts = || blocks(6, 2);
 //! let frozen = encoder.clone().detach();

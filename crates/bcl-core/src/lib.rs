@@ -12,7 +12,7 @@
 //! ```
 //!
 //! ```
-//! use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity};
+//! use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity};
 //! use burn::tensor::{Device, Distribution, Tensor};
 //!
 //! let device = Device::flex().autodiff();
@@ -20,7 +20,7 @@
 //! let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
 //!
 //! let scores = Scores::from_views(first.clone(), second, Similarity::Cosine);
-//! let loss = BayesianConfig::new().with_tau_plus(0.1).init().forward(scores, Reduction::Mean);
+//! let loss = BayesianLossConfig::new().with_tau_plus(0.1).init().forward(scores, Reduction::Mean);
 //!
 //! let gradients = loss.backward();
 //! assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
@@ -36,20 +36,20 @@
 //!
 //! | loss | configuration | weight of a negative |
 //! | --- | --- | --- |
-//! | InfoNCE, the loss of SimCLR | [`InfoNceConfig`] | 1 |
-//! | decoupled | [`DecoupledConfig`] | 1, and the positive leaves the denominator |
-//! | debiased | [`DebiasedConfig`] | corrected for the expected share of false negatives |
-//! | hard negatives | [`HardNegativesConfig`] | the same, and higher for high scores |
-//! | Bayesian | [`BayesianConfig`] | higher the more probably it is a true and a hard negative, by its rank |
-//! | positive-unlabelled | [`PositiveUnlabelledConfig`] | corrected for positives without a label |
-//! | ring | [`PercentileRingConfig`] | 1 between two percentiles, else 0 |
-//! | supervised | [`SupervisedConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
-//! | Bayesian data augmentation | [`AugmentedConfig`], [`GeometricConfig`] | 1, with a random rate as normaliser |
+//! | InfoNCE, the loss of SimCLR | [`InfoNceLossConfig`] | 1 |
+//! | decoupled | [`DecoupledLossConfig`] | 1, and the positive leaves the denominator |
+//! | debiased | [`DebiasedLossConfig`] | corrected for the expected share of false negatives |
+//! | hard negatives | [`HardLossConfig`] | the same, and higher for high scores |
+//! | Bayesian | [`BayesianLossConfig`] | higher the more probably it is a true and a hard negative, by its rank |
+//! | positive-unlabelled | [`PositiveUnlabelledLossConfig`] | corrected for positives without a label |
+//! | ring | [`RingLossConfig`] | 1 between two percentiles, else 0 |
+//! | supervised | [`SupervisedLossConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
+//! | Bayesian data augmentation | [`AugmentedLossConfig`], [`GeometricLossConfig`] | 1, with a random rate as normaliser |
 //!
-//! Losses that are not estimators: [`NoiseContrastive`], the original loss of CMC, takes scores and the size of a memory bank. The losses of
+//! Losses that are not estimators: [`NoiseContrastiveLoss`], the original loss of CMC, takes scores and the size of a memory bank. The losses of
 //! BYOL, SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: see [`joint_embedding`].
 //!
-//! All of them minimise `log(1 + Ng / x+)`. [`JensenShannon`], the original objective of InfoGraph, replaces the exponential and the
+//! All of them minimise `log(1 + Ng / x+)`. [`JensenShannonLoss`], the original objective of InfoGraph, replaces the exponential and the
 //! logarithm by softplus and takes the weights of most estimators.
 //!
 //! [`Pairs`] are the embeddings behind scores. With [`Estimator::losses_of`] most losses need no matrix of scores on the CPU.
@@ -106,8 +106,8 @@ pub use bcl_posterior::parameter;
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;
 pub use losses::Losses;
-pub use noise_contrastive::{NoiseContrastive, NoiseContrastiveConfig};
-pub use objective::{ContrastiveObjective, JensenShannon};
+pub use noise_contrastive::{NoiseContrastiveLoss, NoiseContrastiveLossConfig};
+pub use objective::{ContrastiveObjective, JensenShannonLoss};
 pub use pairs::Pairs;
 pub use parameter::ParameterError;
 pub use scores::Scores;

@@ -4,7 +4,7 @@ use crate::{Losses, Scores, config::configuration, margins::over, parameter::tem
 use burn::tensor::Tensor;
 
 configuration! {
-    NoiseContrastiveConfig => NoiseContrastive {
+    NoiseContrastiveLossConfig => NoiseContrastiveLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.07,
     }
@@ -14,7 +14,7 @@ configuration! {
     }
 
     init(config) {
-        NoiseContrastive { temperature: config.temperature }
+        NoiseContrastiveLoss { temperature: config.temperature }
     }
 }
 
@@ -33,26 +33,26 @@ configuration! {
 /// [Unsupervised Feature Learning via Non-Parametric Instance Discrimination](https://arxiv.org/abs/1805.01978), Eq. 4 to 8.
 ///
 /// ```
-/// use bcl_core::{NoiseContrastiveConfig, Reduction, Scores};
+/// use bcl_core::{NoiseContrastiveLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.9], &device), Tensor::from_data([[0.1, 0.0, -0.2]], &device));
-/// let loss = NoiseContrastiveConfig::new().init();
+/// let loss = NoiseContrastiveLossConfig::new().init();
 /// let log_normaliser = loss.log_normaliser(&scores, 1_000);
 /// let value = loss.losses(&scores, log_normaliser, 1_000).reduce(Reduction::Mean);
 /// // The positive makes up nearly all of Z, so e+ is 4/1000 and c is 3/1000.
 /// assert!((value.into_scalar::<f32>() - (7f32 / 4.0).ln()).abs() < 1e-3);
 /// ```
 #[derive(Debug, Clone)]
-pub struct NoiseContrastive {
+pub struct NoiseContrastiveLoss {
     temperature: f64,
 }
 
 /// The authors add it to the denominators.
 const EPSILON: f64 = 1e-7;
 
-impl NoiseContrastive {
+impl NoiseContrastiveLoss {
     /// Computes `log Z` of a batch, `Z = n · mean(exp(s/t))` over all positives and negatives that count. Constant in the gradient.
     ///
     /// # Shapes
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn losses_are_those_of_the_definition() {
-        let (loss, scores) = (NoiseContrastiveConfig::new().with_temperature(0.5).init(), scores());
+        let (loss, scores) = (NoiseContrastiveLossConfig::new().with_temperature(0.5).init(), scores());
         let x = |similarities: Tensor<2>| host((similarities / 0.5).exp());
         let (positives, negatives) = (x(scores.positives.clone()), x(scores.negatives.clone()));
         let normaliser = 50.0 * positives.iter().chain(&negatives).sum::<f64>() / 18.0;
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn masked_entries_are_left_out_of_loss_and_normaliser() {
-        let (loss, whole) = (NoiseContrastiveConfig::new().init(), scores());
+        let (loss, whole) = (NoiseContrastiveLossConfig::new().init(), scores());
         let mut short = whole.clone();
         short.negatives = whole.negatives.clone().slice([0..3, 0..4]);
         let keep: Vec<bool> = (0..15).map(|entry| entry % 5 < 4).collect();
@@ -179,7 +179,7 @@ mod tests {
     fn an_anchor_without_negatives_has_no_loss() {
         let keep = TensorData::new((0..15).map(|entry| entry >= 5).collect::<Vec<_>>(), [3, 5]);
         let scores = scores().with_mask(Tensor::<2, Bool>::from_data(keep, &Device::flex()));
-        let loss = NoiseContrastiveConfig::new().init();
+        let loss = NoiseContrastiveLossConfig::new().init();
         let losses = loss.losses(&scores, loss.log_normaliser(&scores, NUM_STORED), NUM_STORED);
         assert_eq!(host(losses.num_counted().expect("a mask")), [2.0]);
         assert!(host(losses.values())[0] == 0.0);
@@ -191,7 +191,7 @@ mod tests {
         let positives = Tensor::<1>::from_data([0.9, -0.9], &device).require_grad();
         let negatives = Tensor::<2>::from_data([[0.8, -0.7], [0.7, -0.8]], &device).require_grad();
         let scores = Scores::new(positives.clone(), negatives.clone());
-        let loss = NoiseContrastiveConfig::new().with_temperature(1e-3).init();
+        let loss = NoiseContrastiveLossConfig::new().with_temperature(1e-3).init();
         let log_normaliser = loss.log_normaliser(&scores, 1_000_000);
         let value = loss.losses(&scores, log_normaliser, 1_000_000).reduce(Reduction::Mean);
         let gradients = value.clone().backward();

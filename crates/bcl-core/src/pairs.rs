@@ -18,14 +18,14 @@ const SCORES_AT_ONCE: usize = 1 << 24;
 /// gradients are the same up to rounding.
 ///
 /// ```
-/// use bcl_core::{BayesianConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};
+/// use bcl_core::{BayesianLossConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex().autodiff();
 /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
 ///
 /// let pairs = Pairs::from_views(first.clone(), second, Similarity::Cosine);
-/// let losses = BayesianConfig::new().init().losses_of(pairs, &SideInformation::none());
+/// let losses = BayesianLossConfig::new().init().losses_of(pairs, &SideInformation::none());
 ///
 /// let gradients = losses.reduce(Reduction::Mean).backward();
 /// assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
@@ -101,7 +101,7 @@ impl Pairs {
     /// left out has no [loss](Losses).
     ///
     /// ```
-    /// use bcl_core::{Estimator, Excluded, InfoNceConfig, Pairs, SideInformation, Similarity};
+    /// use bcl_core::{Estimator, Excluded, InfoNceLossConfig, Pairs, SideInformation, Similarity};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
@@ -111,7 +111,7 @@ impl Pairs {
     /// let pairs = Pairs::with_negatives(users, items.clone(), items, Similarity::Dot);
     /// let pairs = pairs.excluding(Excluded::listed([vec![0, 1], vec![1], vec![2]]));
     ///
-    /// let losses = InfoNceConfig::new().init().losses_of(pairs, &SideInformation::none()).values().into_data();
+    /// let losses = InfoNceLossConfig::new().init().losses_of(pairs, &SideInformation::none()).values().into_data();
     /// assert!((losses.as_slice::<f32>().unwrap()[0] - 2f32.ln()).abs() < 1e-6); // one positive among two equal scores
     /// assert!((losses.as_slice::<f32>().unwrap()[1] - 3f32.ln()).abs() < 1e-6);
     /// ```

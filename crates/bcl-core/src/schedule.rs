@@ -148,7 +148,7 @@ impl AlphaSchedule {
     ///
     /// `measured` is what [`remember`](Self::remember) returned last, or `None` before the first measurement. Measurements are limited to
     /// values that every `β` accepts; configured values are used as they are. Near the pole at `α = 1` short rows need a lower limit:
-    /// [`BayesianConfig::away_from_the_pole`](crate::BayesianConfig::away_from_the_pole).
+    /// [`BayesianLossConfig::away_from_the_pole`](crate::BayesianLossConfig::away_from_the_pole).
     pub fn alpha(&self, configured: f64, epoch: usize, measured: Option<f64>) -> f64 {
         match *self {
             Self::Constant {} => configured,

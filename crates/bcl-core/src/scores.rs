@@ -66,12 +66,12 @@ impl Scores {
     /// Panics if the numbers of anchors differ, or if there is no anchor, no positive or no negative.
     ///
     /// ```
-    /// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+    /// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
     /// let negatives = Tensor::from_data([[0.1, 0.0, -0.2]], &device);
-    /// let loss = |scores: Scores| InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+    /// let loss = |scores: Scores| InfoNceLossConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
     ///
     /// let both = loss(Scores::multi_positive(Tensor::from_data([[0.9, 0.3]], &device), negatives.clone()));
     /// let [first, second] = [0.9, 0.3].map(|positive| loss(Scores::new(Tensor::from_data([positive], &device), negatives.clone())));
@@ -143,12 +143,12 @@ impl Scores {
     /// Panics if the shape is another one.
     ///
     /// ```
-    /// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+    /// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
     /// let scores = |negatives| Scores::new(Tensor::from_data([0.7], &device), negatives);
-    /// let loss = |scores: Scores| InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+    /// let loss = |scores: Scores| InfoNceLossConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
     ///
     /// let twice = loss(scores(Tensor::from_data([[0.4, 0.4, -0.2]], &device)));
     /// let weights = Tensor::<2>::from_data([[2.0, 1.0]], &device);
@@ -195,7 +195,7 @@ impl Scores {
     /// Panics if the scores are scaled already.
     ///
     /// ```
-    /// use bcl_core::{DebiasedConfig, Estimator, Reduction, Scores, Similarity};
+    /// use bcl_core::{DebiasedLossConfig, Estimator, Reduction, Scores, Similarity};
     /// use burn::tensor::{Device, Distribution, Tensor};
     ///
     /// let device = Device::flex().autodiff();
@@ -203,7 +203,7 @@ impl Scores {
     /// let log_rate = Tensor::<1>::from_data([0.07f32.recip().ln()], &device).require_grad();
     ///
     /// let scores = Scores::from_views(first, second, Similarity::Cosine).scaled(log_rate.clone().exp());
-    /// let estimator = DebiasedConfig::new().with_temperature(1.0).init();
+    /// let estimator = DebiasedLossConfig::new().with_temperature(1.0).init();
     /// let gradients = estimator.forward(scores, Reduction::Mean).backward();
     /// assert!(log_rate.grad(&gradients).is_some());
     /// ```

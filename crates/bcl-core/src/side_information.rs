@@ -11,7 +11,7 @@ use std::ops::Range;
 /// ([`Estimator::noise_shape`](crate::Estimator::noise_shape)).
 ///
 /// ```
-/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedConfig};
+/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedLossConfig};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -20,7 +20,7 @@ use std::ops::Range;
 /// let same_class = Tensor::<2>::from_data([[0, 0, 1]], &device).bool();
 /// let side = SideInformation::none().with_same_class(same_class);
 ///
-/// let loss = SupervisedConfig::new().init().forward_with(scores, &side, Reduction::Mean);
+/// let loss = SupervisedLossConfig::new().init().forward_with(scores, &side, Reduction::Mean);
 /// assert!((loss.into_scalar::<f32>() - 3f32.ln()).abs() < 1e-6);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ impl SideInformation {
         self
     }
 
-    /// Adds the log of the rate at which the [augmented loss](crate::Augmented) draws for each anchor, such as one from earlier steps, in
+    /// Adds the log of the rate at which the [augmented loss](crate::AugmentedLoss) draws for each anchor, such as one from earlier steps, in
     /// place of the rate of the batch. It is constant in the gradient.
     ///
     /// With draws `u` at a rate of their own, the noise is `u` and the log-rates are 0.

@@ -4,8 +4,8 @@
 //! belongs to `bcl-models`, and so do the traces that are not here.
 
 use bcl_core::{
-    AugmentedBase, AugmentedConfig, AugmentedRate, DecoupledConfig, Estimator, EstimatorConfig, InfoNceConfig,
-    NoiseContrastiveConfig, Reduction, Scores, SideInformation, Similarity,
+    AugmentedBase, AugmentedLossConfig, AugmentedRate, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig,
+    NoiseContrastiveLossConfig, Reduction, Scores, SideInformation, Similarity,
     joint_embedding::{BarlowTwinsConfig, DinoConfig, StandardDeviation, SwavConfig, VicRegConfig, negative_cosine, sinkhorn},
     schedule::Schedule,
     unit_rows,
@@ -139,7 +139,7 @@ fn loss(inputs: &Inputs) -> (Tensor<1>, Outputs) {
         "queue" => (of_queue(inputs), vec![]),
         "bank" => of_bank(inputs),
         "ntxent" => {
-            let estimator = InfoNceConfig::new().with_temperature(inputs.number("temperature"));
+            let estimator = InfoNceLossConfig::new().with_temperature(inputs.number("temperature"));
             (estimator.init().forward(two_views(inputs), Reduction::Mean), vec![])
         }
         "decoupled" => of_decoupled(inputs),
@@ -239,7 +239,7 @@ fn of_nnclr(inputs: &Inputs) -> (Tensor<1>, Outputs) {
         .clone()
         .map(|indices| inputs.table("support").detach().select(0, indices));
     let batch_size = first.dims()[0];
-    let estimator = InfoNceConfig::new().with_temperature(inputs.number("temperature")).init();
+    let estimator = InfoNceLossConfig::new().with_temperature(inputs.number("temperature")).init();
     let loss = |scores| estimator.forward(scores, Reduction::Mean);
     let crossed = |anchors: &Tensor<2>, others: &Tensor<2>| {
         let scores = Scores::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine, 0..batch_size);
@@ -294,7 +294,7 @@ fn of_bank(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let mut outputs = Vec::new();
     let losses = directions.map(|(scores, name, normaliser)| {
         let loss = if inputs.text("form") == "nce" {
-            let nce = NoiseContrastiveConfig::new().with_temperature(inputs.number("t")).init();
+            let nce = NoiseContrastiveLossConfig::new().with_temperature(inputs.number("t")).init();
             let log_normaliser = match inputs.case.parameters[normaliser].as_f64() {
                 Some(z) => Tensor::from_data([z.ln()], (&inputs.device, inputs.dtype)),
                 None => nce.log_normaliser(&scores, num_stored),
@@ -318,7 +318,7 @@ fn two_views(inputs: &Inputs) -> Scores {
 
 fn of_decoupled(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let weighted = inputs.case.parameters.flag("weighted").expect("a switch");
-    let config = DecoupledConfig::new()
+    let config = DecoupledLossConfig::new()
         .with_temperature(inputs.number("temperature"))
         .with_sigma(weighted.then(|| inputs.number("sigma")));
     let (loss, scores) = (config.init(), two_views(inputs));
@@ -334,7 +334,7 @@ fn of_bda(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let read = |parameter: &str| inputs.case.parameters[parameter].clone();
     let rate: AugmentedRate = serde_json::from_value(read("rate")).expect("a known rate");
     let base: AugmentedBase = serde_json::from_value(read("base")).expect("a known base");
-    let config = AugmentedConfig::new()
+    let config = AugmentedLossConfig::new()
         .with_temperature(inputs.number("temperature"))
         .with_lambda(inputs.number("lambda"))
         .with_rate(rate)

@@ -1,6 +1,6 @@
 //! Losses from embeddings are those from their scores.
 
-use bcl_core::{Estimator, EstimatorConfig, Excluded, InfoNceConfig, Losses, Pairs, SideInformation, Similarity};
+use bcl_core::{Estimator, EstimatorConfig, Excluded, InfoNceLossConfig, Losses, Pairs, SideInformation, Similarity};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
@@ -138,7 +138,7 @@ fn a_queue_without_a_gradient_gets_none() {
     let [anchors, positives] = [0.0, 0.9].map(|phase| table(6, phase, DType::F32).require_grad());
     let queue = table(9, 0.3, DType::F32);
     let pairs = Pairs::with_negatives(anchors.clone(), positives, queue.clone(), Similarity::Cosine);
-    let losses = InfoNceConfig::new().init().losses_of(pairs, &SideInformation::none());
+    let losses = InfoNceLossConfig::new().init().losses_of(pairs, &SideInformation::none());
     let gradients = losses.values().sum().backward();
     assert!(anchors.grad(&gradients).is_some());
     assert!(queue.grad(&gradients).is_none());

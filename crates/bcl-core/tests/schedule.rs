@@ -1,7 +1,7 @@
 //! The values of the schedules, their limits and their form in recipes.
 
 use bcl_core::{
-    EstimatorConfig, PercentileRingConfig,
+    EstimatorConfig, RingLossConfig,
     schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule, Schedule, Schedules},
 };
 use proptest::prelude::*;
@@ -395,7 +395,7 @@ fn parameters_that_limit_each_other_do_so_in_every_epoch() {
     );
     // A parameter without a schedule can be the one that is out of range.
     let schedules: Schedules = [("upper".to_owned(), schedule(&rise(0.9, 0.4)))].into_iter().collect();
-    let ring = EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.5));
+    let ring = EstimatorConfig::Ring(RingLossConfig::new().with_lower(0.5));
     assert_eq!(
         schedules.check(&ring, 100).unwrap_err().to_string(),
         "upper.end is 0.4, with which lower is 0.5, but must be in [0, 0.4)"

@@ -181,9 +181,9 @@ fn a_log_weight_equals_that_many_negatives() {
 }
 
 fn all_and_normalised() -> Vec<EstimatorConfig> {
-    let bayesian = bcl_core::BayesianConfig::new().with_normalised(true);
-    let oracle = bcl_core::SupervisedConfig::new().with_rescale(true);
-    let ring = bcl_core::PercentileRingConfig::new().with_lower(0.2).with_upper(0.7);
+    let bayesian = bcl_core::BayesianLossConfig::new().with_normalised(true);
+    let oracle = bcl_core::SupervisedLossConfig::new().with_rescale(true);
+    let ring = bcl_core::RingLossConfig::new().with_lower(0.2).with_upper(0.7);
     let mut all = EstimatorConfig::all();
     all.extend([
         EstimatorConfig::Bayesian(bayesian),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::batches::{ImageBatch, index_tensor};
 use bcl_core::{
-    Losses, NoiseContrastive, NoiseContrastiveConfig, ParameterError, Scores, Similarity,
+    Losses, NoiseContrastiveLoss, NoiseContrastiveLossConfig, ParameterError, Scores, Similarity,
     parameter::{count_in, in_closed, temperature},
 };
 use bcl_data::Seed;
@@ -188,8 +188,10 @@ impl Cmc {
         self.nce().log_normaliser(&scores, self.num_images)
     }
 
-    fn nce(&self) -> NoiseContrastive {
-        NoiseContrastiveConfig::new().with_temperature(self.config.temperature).init()
+    fn nce(&self) -> NoiseContrastiveLoss {
+        NoiseContrastiveLossConfig::new()
+            .with_temperature(self.config.temperature)
+            .init()
     }
 }
 

@@ -85,7 +85,7 @@ impl GraphMethodConfig {
 /// Nodes and graphs are compared after a head each. The encoder alone is evaluated.
 ///
 /// Source: Sun et al., [InfoGraph](https://arxiv.org/abs/1908.01000), for dot products and the objective
-/// [`JensenShannon`](bcl_core::JensenShannon); Robinson et al., [Contrastive Learning with Hard Negative
+/// [`JensenShannonLoss`](bcl_core::JensenShannonLoss); Robinson et al., [Contrastive Learning with Hard Negative
 /// Samples](https://arxiv.org/abs/2010.04592), for other weights of the negatives.
 #[derive(Module, Debug)]
 pub struct InfoGraph {

@@ -1,13 +1,13 @@
 //! The Bayesian loss with an eCDF that compares every pair of scores in a row, as in the released code: the baseline to beat.
 
-use bcl_core::{BayesianConfig, Scores, posterior::PosteriorTensors};
+use bcl_core::{BayesianLossConfig, Scores, posterior::PosteriorTensors};
 use burn::tensor::Tensor;
 
 /// Comparisons per chunk of anchors. All anchors at once need `2 B N²` of them, 8.6 GB at a batch size of 1024.
 const CHUNK: usize = 1 << 22;
 
 /// The mean loss over anchors, equal to the loss of [`bcl_core::Bayesian`].
-pub(super) fn loss(config: &BayesianConfig, scores: Scores) -> Tensor<1> {
+pub(super) fn loss(config: &BayesianLossConfig, scores: Scores) -> Tensor<1> {
     let posterior = config.init().posterior();
     let weights = posterior.omega_tensor(ecdf(scores.negatives.clone().detach()));
     let margins = scores.negatives - scores.positives;
@@ -42,7 +42,7 @@ mod tests {
         let view = |frequency: f64| (Tensor::<1, Int>::arange(0..40 * 8, &device).float() * frequency).sin();
         let [first, second] = [1.0, 1.1].map(|frequency| view(frequency).reshape([40, 8]));
         let scores = Scores::from_views(first, second, Similarity::Cosine);
-        let config = BayesianConfig::new();
+        let config = BayesianLossConfig::new();
         let sorted: f64 = config.init().forward(scores.clone(), Reduction::Mean).into_scalar();
         let pairs: f64 = loss(&config, scores).into_scalar();
         assert!((sorted - pairs).abs() < 1e-5, "{sorted} against {pairs}");

@@ -2,7 +2,7 @@
 
 use super::all_pairs;
 use bcl_core::{
-    BayesianConfig, BayesianVariant, EstimatorConfig, HardNegativesConfig, InfoNceConfig, Pairs, Reduction, SideInformation,
+    BayesianLossConfig, BayesianVariant, EstimatorConfig, HardLossConfig, InfoNceLossConfig, Pairs, Reduction, SideInformation,
     Similarity,
 };
 use burn::tensor::{Device, Tensor, TensorData};
@@ -27,11 +27,11 @@ const CLASSES: usize = 10;
 impl LossVariant {
     /// All losses, `InfoNCE` first.
     pub fn all() -> Vec<Self> {
-        let official = EstimatorConfig::Bayesian(BayesianConfig::new().with_variant(BayesianVariant::Official));
+        let official = EstimatorConfig::Bayesian(BayesianLossConfig::new().with_variant(BayesianVariant::Official));
         let from_scores = [
-            EstimatorConfig::InfoNce(InfoNceConfig::new()),
-            EstimatorConfig::Hard(HardNegativesConfig::new()),
-            EstimatorConfig::Bayesian(BayesianConfig::new()),
+            EstimatorConfig::InfoNce(InfoNceLossConfig::new()),
+            EstimatorConfig::Hard(HardLossConfig::new()),
+            EstimatorConfig::Bayesian(BayesianLossConfig::new()),
         ];
         EstimatorConfig::all()
             .into_iter()
@@ -81,7 +81,7 @@ impl LossVariant {
             Self::Estimator(config) => (config, false),
             Self::FromScores(config) => (config, true),
             Self::AllPairs => {
-                let config = BayesianConfig::new();
+                let config = BayesianLossConfig::new();
                 return Box::new(move |pairs| all_pairs::loss(&config, pairs.into_scores()));
             }
         };

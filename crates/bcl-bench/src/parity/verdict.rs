@@ -100,7 +100,7 @@ fn of_gradients(computed: &Computed, expected: &[Gradient; 2]) -> Deviation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::{DebiasedConfig, EstimatorConfig};
+    use bcl_core::{DebiasedLossConfig, EstimatorConfig};
     use bcl_golden::LossCase;
 
     /// Two samples at an angle, the same in both views, and a prior that nearly cancels the mass of their negatives.
@@ -113,7 +113,7 @@ mod tests {
             second: rows,
         };
         let mean_ratio = (-0.4f64 / 0.07).exp();
-        let config = DebiasedConfig::new()
+        let config = DebiasedLossConfig::new()
             .with_temperature(0.07)
             .with_tau_plus(mean_ratio * (1.0 - 1e-4));
         let mut case = Case {

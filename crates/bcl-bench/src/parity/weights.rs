@@ -7,7 +7,7 @@ use super::{
     verdict::Verdict,
 };
 use bcl_core::{
-    BayesianConfig, BayesianVariant, Estimator, Scores, SideInformation,
+    BayesianLossConfig, BayesianVariant, Estimator, Scores, SideInformation,
     posterior::{Posterior, ecdf},
 };
 use bcl_golden::{Deviation, WeightRow};
@@ -58,7 +58,7 @@ fn by_estimator(row: &WeightRow, variant: BayesianVariant, arithmetic: &Arithmet
     let data = TensorData::new(row.scores.clone(), [1, row.scores.len()]);
     let negatives = Tensor::<2>::from_data(data, arithmetic.options());
     let positives = negatives.clone().slice([0..1, 0..1]).squeeze_dim(1);
-    let estimator = BayesianConfig::new()
+    let estimator = BayesianLossConfig::new()
         .with_alpha(row.alpha)
         .with_beta(row.beta)
         .with_tau_plus(row.tau_plus)

@@ -58,7 +58,7 @@ impl Field for AugmentedRate {}
 impl Field for AugmentedBase {}
 
 estimator! {
-    AugmentedConfig => Augmented {
+    AugmentedLossConfig => AugmentedLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Share λ of the augmented loss, the rest being the base, in [0, 1]; 1 is the augmented loss alone.
@@ -81,7 +81,7 @@ estimator! {
     }
 
     init(config) {
-        Augmented { config: config.clone() }
+        AugmentedLoss { config: config.clone() }
     }
 }
 
@@ -96,7 +96,7 @@ estimator! {
 /// loss. With the rate of the same batch, L is therefore its base plus noise: no bias is removed.
 ///
 /// To draw at another rate, such as one that is averaged over epochs, give its logarithm with [`SideInformation::with_log_rates`]; the loss
-/// still uses R of the batch. With [`running`](AugmentedConfig::running) rates, training keeps one number `r` per sample and updates it
+/// still uses R of the batch. With [`running`](AugmentedLossConfig::running) rates, training keeps one number `r` per sample and updates it
 /// after each step,
 ///
 /// ```text
@@ -109,25 +109,25 @@ estimator! {
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///
 /// ```
-/// use bcl_core::{AugmentedConfig, Estimator, Reduction, Scores, SideInformation};
+/// use bcl_core::{AugmentedLossConfig, Estimator, Reduction, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.3, -0.2]], &device));
 /// let side = SideInformation::none().with_noise(Tensor::from_data([0.7], &device));
-/// let loss = AugmentedConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
+/// let loss = AugmentedLossConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - 0.7).abs() < 1e-6); // -log x+ is 0 here
 /// ```
 #[derive(Debug)]
-pub struct Augmented {
-    config: AugmentedConfig,
+pub struct AugmentedLoss {
+    config: AugmentedLossConfig,
 }
 
-impl Augmented {
+impl AugmentedLoss {
     /// The [log-mean](Self::log_means) of an anchor without negatives: smaller than every other log-mean.
     pub const NO_LOG_MEAN: f32 = f32::MIN;
 
-    /// Returns the share γ of the current step in [running rates](AugmentedConfig::running), if they are used.
+    /// Returns the share γ of the current step in [running rates](AugmentedLossConfig::running), if they are used.
     pub fn running(&self) -> Option<f64> {
         self.config.running
     }
@@ -199,9 +199,9 @@ impl Augmented {
     }
 }
 
-impl Estimator for Augmented {
+impl Estimator for AugmentedLoss {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
-        let AugmentedConfig { lambda, rate, base, .. } = self.config;
+        let AugmentedLossConfig { lambda, rate, base, .. } = self.config;
         let noise = side.noise_for(&scores, "augmented", 1.0);
         let base_has_positive = base == AugmentedBase::InfoNce;
         let rate_has_positive = rate == AugmentedRate::WithPositive;
@@ -233,7 +233,7 @@ impl Estimator for Augmented {
         Some(1.0)
     }
 
-    fn running_rates(&self) -> Option<&Augmented> {
+    fn running_rates(&self) -> Option<&AugmentedLoss> {
         self.config.running.map(|_| self)
     }
 }

@@ -29,7 +29,7 @@ pub enum BayesianVariant {
 impl Field for BayesianVariant {}
 
 estimator! {
-    BayesianConfig => Bayesian {
+    BayesianLossConfig => BayesianLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
@@ -54,7 +54,7 @@ estimator! {
     }
 
     init(config) {
-        Bayesian {
+        BayesianLoss {
             temperature: config.temperature,
             weight: Importance {
                 posterior: Posterior::new(config.alpha, config.beta, config.tau_plus).expect("checked above"),
@@ -69,7 +69,7 @@ estimator! {
 /// How far the mean weight of a row may be from 1: beyond that, a configured α is worth a warning and a measured one is lowered.
 pub const MEAN_WEIGHT_TOLERANCE: f64 = 0.1;
 
-impl BayesianConfig {
+impl BayesianLossConfig {
     /// Computes the mean weight of a row of `num_negatives` negatives without ties.
     ///
     /// It tends to 1 as rows grow. Near α = 1 with β = 1 the highest rank has a pole, `ω(1) → 1 / τ+`, and short rows are off: 5.2 at
@@ -79,9 +79,9 @@ impl BayesianConfig {
     /// Panics if a parameter is out of range.
     ///
     /// ```
-    /// use bcl_core::BayesianConfig;
+    /// use bcl_core::BayesianLossConfig;
     ///
-    /// let near_the_pole = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
+    /// let near_the_pole = BayesianLossConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
     /// assert!(near_the_pole.mean_weight(128) > 5.0);
     /// assert_eq!(near_the_pole.with_normalised(true).mean_weight(128), 1.0);
     /// ```
@@ -131,7 +131,7 @@ const BISECTIONS: usize = 30;
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673).
 ///
 /// ```
-/// use bcl_core::{BayesianConfig, Estimator, Reduction, Scores, Similarity};
+/// use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex();
@@ -139,24 +139,24 @@ const BISECTIONS: usize = 30;
 /// let second = Tensor::<2>::random([8, 16], Distribution::Default, &device);
 ///
 /// let scores = Scores::from_views(first, second, Similarity::Cosine);
-/// let loss = BayesianConfig::new().with_beta(0.8).init().forward(scores, Reduction::Mean);
+/// let loss = BayesianLossConfig::new().with_beta(0.8).init().forward(scores, Reduction::Mean);
 /// assert_eq!(loss.dims(), [1]);
 /// ```
 #[derive(Debug)]
-pub struct Bayesian {
+pub struct BayesianLoss {
     temperature: f64,
     weight: Importance,
     table: RankTable,
 }
 
-impl Bayesian {
+impl BayesianLoss {
     /// Returns the posterior behind the weights.
     pub fn posterior(&self) -> Posterior {
         self.weight.posterior
     }
 }
 
-impl Estimator for Bayesian {
+impl Estimator for BayesianLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         self.table.losses(&scores, self.temperature, &self.weight)
     }

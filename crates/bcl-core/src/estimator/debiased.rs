@@ -10,7 +10,7 @@ use bcl_kernels::{Correction, Weighing};
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
-    DebiasedConfig => Debiased {
+    DebiasedLossConfig => DebiasedLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
@@ -23,7 +23,7 @@ estimator! {
     }
 
     init(config) {
-        Debiased { config: config.clone() }
+        DebiasedLoss { config: config.clone() }
     }
 }
 
@@ -39,25 +39,25 @@ estimator! {
 /// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
 ///
 /// ```
-/// use bcl_core::{DebiasedConfig, Estimator, InfoNceConfig, Reduction, Scores};
+/// use bcl_core::{DebiasedLossConfig, Estimator, InfoNceLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2]], &device));
-/// let debiased = DebiasedConfig::new().with_tau_plus(0.1).init().forward(scores.clone(), Reduction::Mean);
-/// let plain = InfoNceConfig::new().init().forward(scores, Reduction::Mean);
+/// let debiased = DebiasedLossConfig::new().with_tau_plus(0.1).init().forward(scores.clone(), Reduction::Mean);
+/// let plain = InfoNceLossConfig::new().init().forward(scores, Reduction::Mean);
 /// // The positive is above the average negative, so false negatives are expected among the high scores.
 /// assert!(debiased.into_scalar::<f32>() < plain.into_scalar::<f32>());
 /// ```
 #[derive(Debug)]
-pub struct Debiased {
-    config: DebiasedConfig,
+pub struct DebiasedLoss {
+    config: DebiasedLossConfig,
 }
 
-impl Debiased {
+impl DebiasedLoss {
     /// The corrected mass of the negatives, before the floor.
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
-        let DebiasedConfig { temperature, tau_plus } = self.config;
+        let DebiasedLossConfig { temperature, tau_plus } = self.config;
         let margins = PositiveMargins::with_floor(scores, temperature);
         let expected_false = margins.positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
@@ -65,7 +65,7 @@ impl Debiased {
     }
 }
 
-impl Estimator for Debiased {
+impl Estimator for DebiasedLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))

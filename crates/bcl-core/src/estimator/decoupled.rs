@@ -10,7 +10,7 @@ use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 
 estimator! {
-    DecoupledConfig => Decoupled {
+    DecoupledLossConfig => DecoupledLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Temperature σ of the positives' weights, in [1e-6, 1e6]; without it, all weigh 1. The authors use 0.5.
@@ -24,7 +24,7 @@ estimator! {
     }
 
     init(config) {
-        Decoupled { config: config.clone() }
+        DecoupledLoss { config: config.clone() }
     }
 }
 
@@ -45,20 +45,20 @@ estimator! {
 /// Source: Yeh et al., [Decoupled Contrastive Learning](https://arxiv.org/abs/2110.06848), Eq. 5 to 7.
 ///
 /// ```
-/// use bcl_core::{DecoupledConfig, Estimator, Reduction, Scores};
+/// use bcl_core::{DecoupledLossConfig, Estimator, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 0.0]], &device));
-/// let loss = DecoupledConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+/// let loss = DecoupledLossConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - 3f32.ln()).abs() < 1e-6); // three negatives as high as the positive
 /// ```
 #[derive(Debug)]
-pub struct Decoupled {
-    config: DecoupledConfig,
+pub struct DecoupledLoss {
+    config: DecoupledLossConfig,
 }
 
-impl Decoupled {
+impl DecoupledLoss {
     /// Computes the weight of each positive: 1 without σ. Positives that are masked out have any weight. Constant in the gradient.
     ///
     /// # Shapes
@@ -80,7 +80,7 @@ impl Decoupled {
     }
 }
 
-impl Estimator for Decoupled {
+impl Estimator for DecoupledLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let margins = PositiveMargins::around_hardest(&scores, self.config.temperature);
         let losses = margins.decoupled_loss(margins.mass(None));

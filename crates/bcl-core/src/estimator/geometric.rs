@@ -5,7 +5,7 @@ use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter
 use burn::tensor::Tensor;
 
 estimator! {
-    GeometricConfig => Geometric {
+    GeometricLossConfig => GeometricLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
@@ -15,7 +15,7 @@ estimator! {
     }
 
     init(config) {
-        Geometric { temperature: config.temperature }
+        GeometricLoss { temperature: config.temperature }
     }
 }
 
@@ -30,21 +30,21 @@ estimator! {
 /// Source: the Bayesian data augmentation paper, appendix.
 ///
 /// ```
-/// use bcl_core::{Estimator, GeometricConfig, Reduction, Scores, SideInformation};
+/// use bcl_core::{Estimator, GeometricLossConfig, Reduction, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0]], &device));
 /// let side = SideInformation::none().with_noise(Tensor::from_data([1.6], &device));
-/// let loss = GeometricConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
+/// let loss = GeometricLossConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - (2f32.ln() + 1.6)).abs() < 1e-6); // x+ is 1 and S is 2
 /// ```
 #[derive(Debug)]
-pub struct Geometric {
+pub struct GeometricLoss {
     temperature: f64,
 }
 
-impl Estimator for Geometric {
+impl Estimator for GeometricLoss {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
         let noise = side.noise_for(&scores, "geometric", 2.0);
         let margins = PositiveMargins::around_hardest(&scores, self.temperature);

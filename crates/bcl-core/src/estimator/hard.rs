@@ -10,7 +10,7 @@ use bcl_kernels::{Correction, Weighing};
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
-    HardNegativesConfig => HardNegatives {
+    HardLossConfig => HardLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
@@ -26,7 +26,7 @@ estimator! {
     }
 
     init(config) {
-        HardNegatives { config: config.clone() }
+        HardLoss { config: config.clone() }
     }
 }
 
@@ -44,24 +44,24 @@ estimator! {
 /// Source: Robinson et al., Contrastive Learning with Hard Negative Samples, Eq. 4.
 ///
 /// ```
-/// use bcl_core::{Estimator, HardNegativesConfig, Scores, SideInformation};
+/// use bcl_core::{Estimator, HardLossConfig, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2]], &device));
-/// let weights = HardNegativesConfig::new().with_beta(1.0).init().weights(&scores, &SideInformation::none());
+/// let weights = HardLossConfig::new().with_beta(1.0).init().weights(&scores, &SideInformation::none());
 /// let weights: Vec<f32> = weights.into_data().iter().collect();
 /// assert!(weights[0] > weights[1] && weights[1] > weights[2]);
 /// ```
 #[derive(Debug)]
-pub struct HardNegatives {
-    config: HardNegativesConfig,
+pub struct HardLoss {
+    config: HardLossConfig,
 }
 
-impl HardNegatives {
+impl HardLoss {
     /// The corrected mass of the weighted negatives, before the floor.
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
-        let HardNegativesConfig {
+        let HardLossConfig {
             temperature,
             tau_plus,
             beta,
@@ -76,7 +76,7 @@ impl HardNegatives {
     }
 }
 
-impl Estimator for HardNegatives {
+impl Estimator for HardLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))

@@ -6,7 +6,7 @@ use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 
 estimator! {
-    InfoNceConfig => InfoNce {
+    InfoNceLossConfig => InfoNceLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
     }
@@ -16,7 +16,7 @@ estimator! {
     }
 
     init(config) {
-        InfoNce { temperature: config.temperature }
+        InfoNceLoss { temperature: config.temperature }
     }
 }
 
@@ -26,20 +26,20 @@ estimator! {
 /// Contrastive Learning of Visual Representations.
 ///
 /// ```
-/// use bcl_core::{Estimator, InfoNceConfig, Reduction, Scores};
+/// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 0.0]], &device));
-/// let loss = InfoNceConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+/// let loss = InfoNceLossConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - 4f32.ln()).abs() < 1e-6); // one positive among four equal scores
 /// ```
 #[derive(Debug)]
-pub struct InfoNce {
+pub struct InfoNceLoss {
     temperature: f64,
 }
 
-impl Estimator for InfoNce {
+impl Estimator for InfoNceLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let margins = PositiveMargins::new(&scores, self.temperature);
         margins.losses(margins.loss(margins.mass(None)))

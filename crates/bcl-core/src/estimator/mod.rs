@@ -30,7 +30,7 @@ use std::fmt::Debug;
 
 /// A contrastive loss: scores in, nats out.
 ///
-/// The configurations build estimators: `BayesianConfig::new().init()`. Those that need nothing but scores take one line
+/// The configurations build estimators: `BayesianLossConfig::new().init()`. Those that need nothing but scores take one line
 /// ([`forward`](Self::forward)); code that works with every estimator gives each what it asks for:
 ///
 /// ```
@@ -148,8 +148,8 @@ pub trait Estimator: Debug + Send + Sync {
         false
     }
 
-    /// Returns the augmented loss if its draws use [running rates](AugmentedConfig::running), which whoever trains must keep.
-    fn running_rates(&self) -> Option<&Augmented> {
+    /// Returns the augmented loss if its draws use [running rates](AugmentedLossConfig::running), which whoever trains must keep.
+    fn running_rates(&self) -> Option<&AugmentedLoss> {
         None
     }
 
@@ -181,11 +181,11 @@ macro_rules! estimators {
         /// An estimator with its parameters: the `[loss]` table of a recipe, where `kind` names the estimator.
         ///
         /// ```
-        /// use bcl_core::{BayesianConfig, EstimatorConfig};
+        /// use bcl_core::{BayesianLossConfig, EstimatorConfig};
         ///
         /// let table = serde_json::json!({ "kind": "bayesian", "beta": 0.8 });
         /// let config: EstimatorConfig = serde_json::from_value(table).unwrap();
-        /// assert_eq!(config, EstimatorConfig::Bayesian(BayesianConfig::new().with_beta(0.8)));
+        /// assert_eq!(config, EstimatorConfig::Bayesian(BayesianLossConfig::new().with_beta(0.8)));
         /// assert_eq!(config.parameter("beta"), Some(0.8));
         /// ```
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -259,16 +259,16 @@ macro_rules! estimators {
 
 // A new estimator is a line here and a module above.
 estimators! {
-    "info_nce": InfoNce = info_nce::{InfoNceConfig, InfoNce},
-    "decoupled": Decoupled = decoupled::{DecoupledConfig, Decoupled},
-    "debiased": Debiased = debiased::{DebiasedConfig, Debiased},
-    "hard": Hard = hard::{HardNegativesConfig, HardNegatives},
-    "bayesian": Bayesian = bayesian::{BayesianConfig, Bayesian},
-    "positive_unlabelled": PositiveUnlabelled = positive_unlabelled::{PositiveUnlabelledConfig, PositiveUnlabelled},
-    "ring": Ring = ring::{PercentileRingConfig, PercentileRing},
-    "supervised": Supervised = supervised::{SupervisedConfig, Supervised},
-    "augmented": Augmented = augmented::{AugmentedConfig, Augmented},
-    "geometric": Geometric = geometric::{GeometricConfig, Geometric},
+    "info_nce": InfoNce = info_nce::{InfoNceLossConfig, InfoNceLoss},
+    "decoupled": Decoupled = decoupled::{DecoupledLossConfig, DecoupledLoss},
+    "debiased": Debiased = debiased::{DebiasedLossConfig, DebiasedLoss},
+    "hard": Hard = hard::{HardLossConfig, HardLoss},
+    "bayesian": Bayesian = bayesian::{BayesianLossConfig, BayesianLoss},
+    "positive_unlabelled": PositiveUnlabelled = positive_unlabelled::{PositiveUnlabelledLossConfig, PositiveUnlabelledLoss},
+    "ring": Ring = ring::{RingLossConfig, RingLoss},
+    "supervised": Supervised = supervised::{SupervisedLossConfig, SupervisedLoss},
+    "augmented": Augmented = augmented::{AugmentedLossConfig, AugmentedLoss},
+    "geometric": Geometric = geometric::{GeometricLossConfig, GeometricLoss},
 }
 
 impl EstimatorConfig {
@@ -295,7 +295,7 @@ impl EstimatorConfig {
     }
 
     /// Computes the mean weight of a row of `num_negatives` negatives, if the weights of the estimator should average to 1; see
-    /// [`BayesianConfig::mean_weight`].
+    /// [`BayesianLossConfig::mean_weight`].
     pub fn mean_weight(&self, num_negatives: usize) -> Option<f64> {
         match self {
             Self::Bayesian(config) => Some(config.mean_weight(num_negatives)),
@@ -304,7 +304,7 @@ impl EstimatorConfig {
     }
 
     /// Lowers `alpha` to where the weights of a row of `num_negatives` negatives average to about 1; see
-    /// [`BayesianConfig::away_from_the_pole`]. Other estimators are returned as they are.
+    /// [`BayesianLossConfig::away_from_the_pole`]. Other estimators are returned as they are.
     pub fn away_from_the_pole(self, num_negatives: usize) -> Self {
         match self {
             Self::Bayesian(config) => Self::Bayesian(config.away_from_the_pole(num_negatives)),

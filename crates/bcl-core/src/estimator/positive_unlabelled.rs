@@ -10,7 +10,7 @@ use bcl_kernels::{Correction, Weighing};
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
-    PositiveUnlabelledConfig => PositiveUnlabelled {
+    PositiveUnlabelledLossConfig => PositiveUnlabelledLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Class prior α: the share of the anchor's class among the samples, in [0, 1). Not the α of the Bayesian weight.
@@ -26,7 +26,7 @@ estimator! {
     }
 
     init(config) {
-        PositiveUnlabelled { config: config.clone() }
+        PositiveUnlabelledLoss { config: config.clone() }
     }
 }
 
@@ -43,23 +43,23 @@ estimator! {
 /// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
 ///
 /// ```
-/// use bcl_core::{Estimator, PositiveUnlabelledConfig, Reduction, Scores, Similarity};
+/// use bcl_core::{Estimator, PositiveUnlabelledLossConfig, Reduction, Scores, Similarity};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex();
 /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device));
 /// let scores = Scores::from_views(first, second, Similarity::Cosine);
-/// let config = PositiveUnlabelledConfig::new().with_class_prior(0.2).with_label_frequency(0.01);
+/// let config = PositiveUnlabelledLossConfig::new().with_class_prior(0.2).with_label_frequency(0.01);
 /// assert_eq!(config.init().forward(scores, Reduction::Mean).dims(), [1]);
 /// ```
 #[derive(Debug)]
-pub struct PositiveUnlabelled {
-    config: PositiveUnlabelledConfig,
+pub struct PositiveUnlabelledLoss {
+    config: PositiveUnlabelledLossConfig,
 }
 
-impl PositiveUnlabelled {
+impl PositiveUnlabelledLoss {
     fn unlabelled_weight(&self) -> f64 {
-        let PositiveUnlabelledConfig {
+        let PositiveUnlabelledLossConfig {
             class_prior,
             label_frequency,
             ..
@@ -68,7 +68,7 @@ impl PositiveUnlabelled {
     }
 
     fn positive_weight(&self) -> f64 {
-        let PositiveUnlabelledConfig {
+        let PositiveUnlabelledLossConfig {
             class_prior,
             label_frequency,
             ..
@@ -94,7 +94,7 @@ impl PositiveUnlabelled {
     }
 }
 
-impl Estimator for PositiveUnlabelled {
+impl Estimator for PositiveUnlabelledLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         let (margins, mass) = self.mass(&scores);
         margins.losses(margins.loss(margins.floored(mass)))

@@ -12,7 +12,7 @@ use crate::{
 use burn::tensor::Tensor;
 
 estimator! {
-    PercentileRingConfig => PercentileRing {
+    RingLossConfig => RingLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Share of the anchor's lowest scores that is left out, in [0, upper).
@@ -28,7 +28,7 @@ estimator! {
     }
 
     init(config) {
-        PercentileRing {
+        RingLoss {
             config: config.clone(),
             table: RankTable::default(),
         }
@@ -42,22 +42,22 @@ estimator! {
 /// Source: Wu et al., Conditional Negative Sampling for Contrastive Learning of Visual Representations.
 ///
 /// ```
-/// use bcl_core::{Estimator, PercentileRingConfig, Scores, SideInformation};
+/// use bcl_core::{Estimator, RingLossConfig, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.5], &device), Tensor::from_data([[0.6, 0.1, -0.2, 0.3]], &device));
-/// let ring = PercentileRingConfig::new().with_lower(0.25).with_upper(0.75).init();
+/// let ring = RingLossConfig::new().with_lower(0.25).with_upper(0.75).init();
 /// let weights = ring.weights(&scores, &SideInformation::none());
 /// assert_eq!(weights.into_data().iter::<f32>().collect::<Vec<_>>(), [0.0, 1.0, 0.0, 1.0]);
 /// ```
 #[derive(Debug)]
-pub struct PercentileRing {
-    config: PercentileRingConfig,
+pub struct RingLoss {
+    config: RingLossConfig,
     table: RankTable,
 }
 
-impl Estimator for PercentileRing {
+impl Estimator for RingLoss {
     fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
         self.table.losses(&scores, self.config.temperature, &self.config)
     }
@@ -71,7 +71,7 @@ impl Estimator for PercentileRing {
     }
 }
 
-impl RankWeight for PercentileRingConfig {
+impl RankWeight for RingLossConfig {
     fn by_rank(&self, num_negatives: usize) -> Vec<f64> {
         let counts = |rank: usize| {
             let ecdf = rank as f64 / num_negatives as f64;

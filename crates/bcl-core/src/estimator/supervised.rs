@@ -10,7 +10,7 @@ use crate::{
 use burn::tensor::Tensor;
 
 estimator! {
-    SupervisedConfig => Supervised {
+    SupervisedLossConfig => SupervisedLoss {
         /// Temperature t, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.5,
         /// Whether the true negatives are scaled up to the mass of all N, which the other estimators approximate.
@@ -22,7 +22,7 @@ estimator! {
     }
 
     init(config) {
-        Supervised { config: config.clone() }
+        SupervisedLoss { config: config.clone() }
     }
 }
 
@@ -34,22 +34,22 @@ estimator! {
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), Eq. 1.
 ///
 /// ```
-/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedConfig};
+/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedLossConfig};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0, 5.0]], &device));
 /// let same_class = Tensor::<2>::from_data([[0, 0, 1]], &device).bool();
 /// let side = SideInformation::none().with_same_class(same_class);
-/// let loss = SupervisedConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
+/// let loss = SupervisedLossConfig::new().init().forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - 3f32.ln()).abs() < 1e-6); // the false negative does not count
 /// ```
 #[derive(Debug)]
-pub struct Supervised {
-    config: SupervisedConfig,
+pub struct SupervisedLoss {
+    config: SupervisedLossConfig,
 }
 
-impl Supervised {
+impl SupervisedLoss {
     /// 1 (or the scale) for true negatives, 0 for false and masked ones.
     fn true_negatives(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {
         let is_true = masked(scores.negatives.ones_like(), scores.mask.as_ref()).mask_fill(side.same_class_for(scores), 0.0);
@@ -61,7 +61,7 @@ impl Supervised {
     }
 }
 
-impl Estimator for Supervised {
+impl Estimator for SupervisedLoss {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
         let weights = self.true_negatives(&scores, side);
         let margins = PositiveMargins::weighted(&scores, self.config.temperature, &weights);

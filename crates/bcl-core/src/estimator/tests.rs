@@ -47,9 +47,9 @@ fn with_variants() -> Vec<EstimatorConfig> {
     ];
     let bases = [AugmentedBase::InfoNce, AugmentedBase::Decoupled];
     let augmented = rates.into_iter().flat_map(|rate| {
-        bases.map(|base| EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(0.5).with_rate(rate).with_base(base)))
+        bases.map(|base| EstimatorConfig::Augmented(AugmentedLossConfig::new().with_lambda(0.5).with_rate(rate).with_base(base)))
     });
-    let weighted = EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.5)));
+    let weighted = EstimatorConfig::Decoupled(DecoupledLossConfig::new().with_sigma(Some(0.5)));
     EstimatorConfig::all()
         .into_iter()
         .chain(augmented)
@@ -217,7 +217,7 @@ fn the_floor_keeps_a_tiny_loss_and_its_gradient() {
     let positives = Tensor::<1>::from_data([0.9], &device).require_grad();
     let negatives = Tensor::<2>::from_data([[-0.9, -0.8, -0.95]], &device);
     let scores = Scores::new(positives.clone(), negatives).with_least_similarity(-1.0);
-    let loss = DebiasedConfig::new()
+    let loss = DebiasedLossConfig::new()
         .with_temperature(0.07)
         .with_tau_plus(0.1)
         .init()
@@ -254,9 +254,9 @@ fn with_gradients(config: &EstimatorConfig, positives: &[f32], negatives: &[f32]
 
 fn floored() -> [EstimatorConfig; 3] {
     [
-        EstimatorConfig::Debiased(DebiasedConfig::new().with_temperature(0.1)),
-        EstimatorConfig::Hard(HardNegativesConfig::new().with_temperature(0.1)),
-        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Debiased(DebiasedLossConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Hard(HardLossConfig::new().with_temperature(0.1)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_temperature(0.1)),
     ]
 }
 
@@ -298,8 +298,8 @@ fn hard_without_hardness_is_debiased_for_any_mask() {
     let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6 - i / 9).collect::<Vec<_>>(), [4, 9]);
     let scores = || scores_on(&device, 4, 9).with_mask(Tensor::from_data(keep.clone(), &device));
     for beta in [0.0, 1e-35] {
-        let hard = EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(beta));
-        let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
+        let hard = EstimatorConfig::Hard(HardLossConfig::new().with_beta(beta));
+        let debiased = EstimatorConfig::Debiased(DebiasedLossConfig::new());
         assert_close(
             &values(hard.init().weights(&scores(), &SideInformation::none())),
             &values(debiased.init().weights(&scores(), &SideInformation::none())),
@@ -359,9 +359,9 @@ fn negatives_without_weight_do_not_drown_the_others() {
     // The highest score is far above the rest and left out: a ring drops it, to the oracle it is a false negative, and the weights of a
     // perfect encoder are 0 there.
     let left_out = [
-        EstimatorConfig::Ring(PercentileRingConfig::new().with_temperature(0.1)),
-        EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(0.1)),
-        EstimatorConfig::Bayesian(BayesianConfig::new().with_temperature(0.1).with_alpha(1.0).with_beta(0.5)),
+        EstimatorConfig::Ring(RingLossConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Supervised(SupervisedLossConfig::new().with_temperature(0.1)),
+        EstimatorConfig::Bayesian(BayesianLossConfig::new().with_temperature(0.1).with_alpha(1.0).with_beta(0.5)),
     ];
     for config in left_out {
         for scale in [1.0f32, 1e3, 1e30] {
@@ -387,7 +387,10 @@ fn scores_that_are_not_finite_have_no_loss() {
 #[test]
 fn normalised_weights_average_to_one_and_keep_their_ratios() {
     let device = Device::flex();
-    let config = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
+    let config = BayesianLossConfig::new()
+        .with_alpha(0.999)
+        .with_beta(1.0)
+        .with_tau_plus(0.0008);
     let keep = TensorData::new((0..3 * 8).map(|i| i < 8 || i % 3 > 0).collect::<Vec<_>>(), [3, 8]);
     let mut scores = scores_on(&device, 3, 8);
     // A tie, whose members share the higher rank.
@@ -425,7 +428,7 @@ fn normalised_weights_average_to_one_and_keep_their_ratios() {
 
 #[test]
 fn a_measured_alpha_is_kept_where_weights_average_to_one_within_a_tenth() {
-    let config = BayesianConfig::new().with_alpha(crate::auc::ALPHA_CEILING).with_beta(1.0);
+    let config = BayesianLossConfig::new().with_alpha(crate::auc::ALPHA_CEILING).with_beta(1.0);
     for (tau_plus, num_negatives) in [(0.0, 510), (0.0008, 128), (0.0, 16), (1e-4, 4096)] {
         let at_the_pole = config.clone().with_tau_plus(tau_plus);
         assert!(at_the_pole.mean_weight(num_negatives) > 1.2);
@@ -433,7 +436,7 @@ fn a_measured_alpha_is_kept_where_weights_average_to_one_within_a_tenth() {
         let mean = kept.mean_weight(num_negatives);
         assert!((1.09..=1.1).contains(&mean), "{mean} at {kept:?}");
     }
-    let far = BayesianConfig::new().with_alpha(0.95).with_beta(0.9);
+    let far = BayesianLossConfig::new().with_alpha(0.95).with_beta(0.9);
     assert_eq!(far.clone().away_from_the_pole(510), far);
     let normalised = config.with_tau_plus(0.0).with_normalised(true);
     assert_eq!(normalised.clone().away_from_the_pole(510), normalised);
@@ -442,21 +445,21 @@ fn a_measured_alpha_is_kept_where_weights_average_to_one_within_a_tenth() {
 #[test]
 fn limits_lead_from_one_estimator_to_another() {
     let device = Device::flex();
-    let info_nce = losses(&EstimatorConfig::InfoNce(InfoNceConfig::new()), scores_on(&device, 4, 9));
+    let info_nce = losses(&EstimatorConfig::InfoNce(InfoNceLossConfig::new()), scores_on(&device, 4, 9));
     let same_as_info_nce = [
-        EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(0.0)),
-        EstimatorConfig::Hard(HardNegativesConfig::new().with_tau_plus(0.0).with_beta(0.0)),
-        EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.5).with_beta(0.5)),
-        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_class_prior(0.0)),
-        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_label_frequency(1.0)),
-        EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.0).with_upper(1.0)),
-        EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(0.0)),
+        EstimatorConfig::Debiased(DebiasedLossConfig::new().with_tau_plus(0.0)),
+        EstimatorConfig::Hard(HardLossConfig::new().with_tau_plus(0.0).with_beta(0.0)),
+        EstimatorConfig::Bayesian(BayesianLossConfig::new().with_alpha(0.5).with_beta(0.5)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_class_prior(0.0)),
+        EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_label_frequency(1.0)),
+        EstimatorConfig::Ring(RingLossConfig::new().with_lower(0.0).with_upper(1.0)),
+        EstimatorConfig::Augmented(AugmentedLossConfig::new().with_lambda(0.0)),
     ];
     for config in same_as_info_nce {
         assert_close(&losses(&config, scores_on(&device, 4, 9)), &info_nce, 1e-12);
     }
-    let hard = EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(0.0));
-    let debiased = EstimatorConfig::Debiased(DebiasedConfig::new());
+    let hard = EstimatorConfig::Hard(HardLossConfig::new().with_beta(0.0));
+    let debiased = EstimatorConfig::Debiased(DebiasedLossConfig::new());
     assert_close(
         &losses(&hard, scores_on(&device, 4, 9)),
         &losses(&debiased, scores_on(&device, 4, 9)),
@@ -485,12 +488,12 @@ fn the_augmented_and_geometric_values_follow_their_equations() {
         .map(|i| -(3.0 * positives[i].ln() - sums[i].ln() - noise[i] / sums[i] * sums[i]))
         .collect();
     assert_close(
-        &losses(&EstimatorConfig::Augmented(AugmentedConfig::new()), scores.clone()),
+        &losses(&EstimatorConfig::Augmented(AugmentedLossConfig::new()), scores.clone()),
         &augmented,
         1e-12,
     );
     assert_close(
-        &losses(&EstimatorConfig::Geometric(GeometricConfig::new()), scores),
+        &losses(&EstimatorConfig::Geometric(GeometricLossConfig::new()), scores),
         &geometric,
         1e-12,
     );
@@ -501,9 +504,9 @@ fn the_oracle_ignores_false_negatives_and_keeps_the_mass_when_asked() {
     let device = Device::flex();
     let scores = scores_on(&device, 2, 8);
     let side = side_on(&device, 2, 8);
-    let plain = values(SupervisedConfig::new().init().weights(&scores, &side));
+    let plain = values(SupervisedLossConfig::new().init().weights(&scores, &side));
     assert_eq!(&plain[..8], &[0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]);
-    let rescaled = values(SupervisedConfig::new().with_rescale(true).init().weights(&scores, &side));
+    let rescaled = values(SupervisedLossConfig::new().with_rescale(true).init().weights(&scores, &side));
     assert_close(&[rescaled[..8].iter().sum()], &[8.0], 1e-12);
 }
 
@@ -514,7 +517,7 @@ fn bayesian_weights_are_those_of_the_posterior() {
         Tensor::<1>::from_data([0.0], &device),
         Tensor::<2>::from_data([[1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0, 0.0]], &device),
     );
-    let bayesian = BayesianConfig::new().with_alpha(0.8).with_beta(0.7).init();
+    let bayesian = BayesianLossConfig::new().with_alpha(0.8).with_beta(0.7).init();
     let weights = values(bayesian.weights(&scores, &SideInformation::none()));
     let posterior = crate::posterior::Posterior::new(0.8, 0.7, 0.1).expect("in range");
     let ecdf = [2.0, 4.0, 4.0, 7.0, 7.0, 7.0, 8.0, 1.0].map(|rank: f64| rank / 8.0);
@@ -543,55 +546,52 @@ fn every_kind_survives_a_round_trip_and_refuses_unknown_keys() {
 fn parameters_out_of_range_are_refused_by_name_value_and_range() {
     let cases = [
         (
-            EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(0.0)),
+            EstimatorConfig::InfoNce(InfoNceLossConfig::new().with_temperature(0.0)),
             "temperature is 0",
         ),
         (
-            EstimatorConfig::Decoupled(DecoupledConfig::new().with_temperature(f64::NAN)),
+            EstimatorConfig::Decoupled(DecoupledLossConfig::new().with_temperature(f64::NAN)),
             "temperature is NaN",
         ),
         (
-            EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.0))),
+            EstimatorConfig::Decoupled(DecoupledLossConfig::new().with_sigma(Some(0.0))),
             "sigma is 0, but must be in [1e-6, 1000000]",
         ),
         (
-            EstimatorConfig::Debiased(DebiasedConfig::new().with_tau_plus(1.0)),
+            EstimatorConfig::Debiased(DebiasedLossConfig::new().with_tau_plus(1.0)),
             "tau_plus is 1, but must be in [0, 1)",
         ),
+        (EstimatorConfig::Hard(HardLossConfig::new().with_beta(-0.5)), "beta is -0.5"),
         (
-            EstimatorConfig::Hard(HardNegativesConfig::new().with_beta(-0.5)),
-            "beta is -0.5",
-        ),
-        (
-            EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.4)),
+            EstimatorConfig::Bayesian(BayesianLossConfig::new().with_alpha(0.4)),
             "alpha is 0.4, but must be in [0.5, 1]",
         ),
         (
-            EstimatorConfig::Bayesian(BayesianConfig::new().with_beta(1.5)),
+            EstimatorConfig::Bayesian(BayesianLossConfig::new().with_beta(1.5)),
             "beta is 1.5, but must be in [0, 1]",
         ),
         (
-            EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(1.0).with_beta(1.0)),
+            EstimatorConfig::Bayesian(BayesianLossConfig::new().with_alpha(1.0).with_beta(1.0)),
             "alpha",
         ),
         (
-            EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledConfig::new().with_class_prior(1.0)),
+            EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_class_prior(1.0)),
             "class_prior is 1",
         ),
         (
-            EstimatorConfig::Ring(PercentileRingConfig::new().with_lower(0.95)),
+            EstimatorConfig::Ring(RingLossConfig::new().with_lower(0.95)),
             "lower is 0.95, but must be in [0, 0.9)",
         ),
         (
-            EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(-1.0)),
+            EstimatorConfig::Supervised(SupervisedLossConfig::new().with_temperature(-1.0)),
             "temperature is -1",
         ),
         (
-            EstimatorConfig::Augmented(AugmentedConfig::new().with_lambda(2.0)),
+            EstimatorConfig::Augmented(AugmentedLossConfig::new().with_lambda(2.0)),
             "lambda is 2, but must be in [0, 1]",
         ),
         (
-            EstimatorConfig::Geometric(GeometricConfig::new().with_temperature(f64::INFINITY)),
+            EstimatorConfig::Geometric(GeometricLossConfig::new().with_temperature(f64::INFINITY)),
             "temperature is inf",
         ),
     ];
@@ -604,7 +604,7 @@ fn parameters_out_of_range_are_refused_by_name_value_and_range() {
 #[test]
 #[should_panic(expected = "beta is 2, but must be in [0, 1]")]
 fn init_panics_with_the_text_of_the_check() {
-    BayesianConfig::new().with_beta(2.0).init();
+    BayesianLossConfig::new().with_beta(2.0).init();
 }
 
 #[test]
@@ -612,7 +612,7 @@ fn init_panics_with_the_text_of_the_check() {
 fn the_error_of_the_oracle_says_how_to_provide_labels() {
     let device = Device::flex();
     let scores = Scores::new(Tensor::zeros([1], &device), Tensor::zeros([1, 2], &device));
-    SupervisedConfig::new().init().forward_no_reduction(scores);
+    SupervisedLossConfig::new().init().forward_no_reduction(scores);
 }
 
 #[test]
@@ -620,11 +620,11 @@ fn what_is_not_asked_for_is_not_written() {
     // Otherwise the hashes of recipes would change.
     let written = |config: EstimatorConfig| serde_json::to_value(config).expect("serialises");
     assert_eq!(
-        written(EstimatorConfig::Decoupled(DecoupledConfig::new())),
+        written(EstimatorConfig::Decoupled(DecoupledLossConfig::new())),
         serde_json::json!({ "kind": "decoupled", "temperature": 0.5 })
     );
     assert_eq!(
-        written(EstimatorConfig::Augmented(AugmentedConfig::new())),
+        written(EstimatorConfig::Augmented(AugmentedLossConfig::new())),
         serde_json::json!({ "kind": "augmented", "temperature": 0.5, "lambda": 1.0 })
     );
 }
@@ -639,7 +639,7 @@ fn easy_pairs_weigh_less_in_the_weighted_decoupled_loss_and_weights_average_to_o
     let gradient = |sigma: Option<f64>| {
         let (positives, mut scores) = leaves();
         scores.positives = positives.clone();
-        let loss = DecoupledConfig::new()
+        let loss = DecoupledLossConfig::new()
             .with_sigma(sigma)
             .init()
             .forward(scores, Reduction::Sum);
@@ -659,8 +659,8 @@ fn easy_pairs_weigh_less_in_the_weighted_decoupled_loss_and_weights_average_to_o
         .collect();
     assert_close(&weights, &expected, 1e-12);
     assert_close(&[weights.iter().sum()], &[4.0], 1e-12);
-    assert!(DecoupledConfig::new().with_sigma(Some(0.3)).init().needs_whole_batch());
-    assert!(!DecoupledConfig::new().init().needs_whole_batch());
+    assert!(DecoupledLossConfig::new().with_sigma(Some(0.3)).init().needs_whole_batch());
+    assert!(!DecoupledLossConfig::new().init().needs_whole_batch());
 }
 
 #[test]
@@ -670,7 +670,7 @@ fn masked_positives_have_no_part_in_the_weights_of_others() {
     let options = (&device, DType::F64);
     let padded = Tensor::from_data([[0.4, 0.1], [-0.2, 90.0]], options);
     let keep = Tensor::<2, Bool>::from_data([[true, false], [true, false]], &device);
-    let loss = EstimatorConfig::Decoupled(DecoupledConfig::new().with_sigma(Some(0.3)));
+    let loss = EstimatorConfig::Decoupled(DecoupledLossConfig::new().with_sigma(Some(0.3)));
     let scores = Scores::multi_positive(padded, negatives.clone()).with_positives_mask(keep);
     let alone = Scores::new(Tensor::from_data([0.4, -0.2], options), negatives);
     assert_close(&losses(&loss, scores), &losses(&loss, alone), 1e-12);
@@ -691,15 +691,15 @@ fn slopes(config: &EstimatorConfig, side: impl FnOnce(&Scores) -> SideInformatio
 /// The gradient is linear in the draw g, whose mean is 1, so draws that average to 1 show its expectation without an error.
 #[test]
 fn draws_at_the_rate_of_the_batch_only_add_noise_to_the_base() {
-    let info_nce = EstimatorConfig::InfoNce(InfoNceConfig::new());
-    let decoupled = EstimatorConfig::Decoupled(DecoupledConfig::new());
+    let info_nce = EstimatorConfig::InfoNce(InfoNceLossConfig::new());
+    let decoupled = EstimatorConfig::Decoupled(DecoupledLossConfig::new());
     for (rate, base, same) in [
         (AugmentedRate::WithPositive, AugmentedBase::InfoNce, &info_nce),
         (AugmentedRate::Negatives, AugmentedBase::Decoupled, &decoupled),
         (AugmentedRate::MeanNegatives, AugmentedBase::Decoupled, &decoupled),
     ] {
         for lambda in [0.3, 1.0] {
-            let config = AugmentedConfig::new().with_lambda(lambda).with_rate(rate).with_base(base);
+            let config = AugmentedLossConfig::new().with_lambda(lambda).with_rate(rate).with_base(base);
             let config = EstimatorConfig::Augmented(config);
             let with_draw = |draw: f64| {
                 slopes(&config, |scores| {
@@ -724,7 +724,7 @@ fn given_rates_that_are_those_of_the_batch_change_nothing() {
         AugmentedRate::Negatives,
         AugmentedRate::MeanNegatives,
     ] {
-        let augmented = AugmentedConfig::new().with_lambda(0.5).with_rate(rate);
+        let augmented = AugmentedLossConfig::new().with_lambda(0.5).with_rate(rate);
         let estimator = augmented.init();
         let config = EstimatorConfig::Augmented(augmented);
         let device = Device::flex().autodiff();
@@ -736,7 +736,7 @@ fn given_rates_that_are_those_of_the_batch_change_nothing() {
 
 #[test]
 fn a_rate_half_as_high_draws_weights_twice_as_high() {
-    let augmented = AugmentedConfig::new().with_rate(AugmentedRate::Negatives);
+    let augmented = AugmentedLossConfig::new().with_rate(AugmentedRate::Negatives);
     let estimator = augmented.init();
     let config = EstimatorConfig::Augmented(augmented);
     let device = Device::flex().autodiff();
@@ -757,12 +757,12 @@ fn an_anchor_without_negatives_has_no_log_mean() {
     let mask = Tensor::<2>::from_data([[1, 1], [0, 0], [1, 0]], &device).bool();
     let negatives = Tensor::<2>::from_data([[0.1, 0.3], [0.2, 0.4], [-0.2, 0.9]], &device);
     let scores = Scores::new(Tensor::from_data([0.5, 0.6, 0.7], &device), negatives).with_mask(mask);
-    let augmented = AugmentedConfig::new().with_running(Some(0.1)).init();
+    let augmented = AugmentedLossConfig::new().with_running(Some(0.1)).init();
     let log_means = augmented.log_means(&scores);
     let of_first = f64::midpoint(0.2f64.exp(), 0.6f64.exp()).ln();
     let found = values(log_means.clone());
     assert_close(&[found[0], found[2]], &[of_first, -0.4], 1e-6);
-    assert_eq!(found[1], f64::from(Augmented::NO_LOG_MEAN));
+    assert_eq!(found[1], f64::from(AugmentedLoss::NO_LOG_MEAN));
     assert!(
         values(augmented.log_rates(&scores, log_means))
             .iter()
@@ -821,7 +821,7 @@ fn with_several_positives_an_anchor_is_floored_if_it_is_at_each_that_counts() {
     let keep = Tensor::<2, Bool>::from_data([[true, true], [true, true], [true, false]], &device);
     let scores = Scores::multi_positive(positives, Tensor::zeros([3, 4], &device)).with_least_similarity(-1.0);
     let scores = scores.with_positives_mask(keep);
-    let estimator = DebiasedConfig::new().with_temperature(0.1).init();
+    let estimator = DebiasedLossConfig::new().with_temperature(0.1).init();
     let marks = estimator
         .floored(&scores, &SideInformation::none())
         .expect("a floor")

@@ -136,7 +136,7 @@ impl GradientShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DecoupledConfig, Estimator, Scores, SideInformation, Similarity};
+    use crate::{DecoupledLossConfig, Estimator, Scores, SideInformation, Similarity};
     use burn::tensor::{Bool, DType, Device, TensorData};
 
     fn view(phase: f64) -> Tensor<2> {
@@ -156,7 +156,7 @@ mod tests {
             let counts: Vec<bool> = anchors.flat_map(|anchor| [anchor != 1; 8]).collect();
             let shape = [counts.len() / 8, 8];
             let mask = Tensor::<2, Bool>::from_data(TensorData::new(counts, shape), &scores.negatives.device());
-            let estimator = DecoupledConfig::new().init();
+            let estimator = DecoupledLossConfig::new().init();
             estimator.losses(scores.with_mask(mask), &SideInformation::none())
         })
     }

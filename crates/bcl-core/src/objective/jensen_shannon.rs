@@ -29,17 +29,17 @@ use burn::tensor::{Bool, Tensor};
 /// Samples](https://arxiv.org/abs/2010.04592), for its debiased and hard forms.
 ///
 /// ```
-/// use bcl_core::{Estimator, EstimatorConfig, InfoNceConfig, JensenShannon, Reduction, Scores};
+/// use bcl_core::{Estimator, EstimatorConfig, InfoNceLossConfig, JensenShannonLoss, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0], &device), Tensor::from_data([[0.0, 0.0]], &device));
-/// let weights = EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(1.0));
-/// let loss = JensenShannon::new(&weights).forward(scores, Reduction::Mean).into_scalar::<f32>();
+/// let weights = EstimatorConfig::InfoNce(InfoNceLossConfig::new().with_temperature(1.0));
+/// let loss = JensenShannonLoss::new(&weights).forward(scores, Reduction::Mean).into_scalar::<f32>();
 /// assert!((loss - 2.0 * 2f32.ln()).abs() < 1e-6);
 /// ```
 #[derive(Debug)]
-pub struct JensenShannon {
+pub struct JensenShannonLoss {
     weights: Box<dyn Estimator>,
     /// β of hard negatives.
     hardness: Option<f64>,
@@ -47,7 +47,7 @@ pub struct JensenShannon {
     official: Option<Official>,
 }
 
-impl JensenShannon {
+impl JensenShannonLoss {
     /// Creates the objective with the weights of an estimator.
     ///
     /// # Panics
@@ -118,7 +118,7 @@ impl JensenShannon {
     }
 }
 
-impl Estimator for JensenShannon {
+impl Estimator for JensenShannonLoss {
     fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
         if let Some(official) = &self.official {
             return official.losses(&scores, self.temperature());

@@ -7,7 +7,7 @@ mod official;
 #[cfg(test)]
 mod tests;
 
-pub use jensen_shannon::JensenShannon;
+pub use jensen_shannon::JensenShannonLoss;
 
 use crate::{Estimator, EstimatorConfig};
 use burn::tensor::{Tensor, activation::log_sigmoid};
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 /// How the similarities of positives and weighted negatives become a loss.
 ///
 /// ```
-/// use bcl_core::{BayesianConfig, ContrastiveObjective, DecoupledConfig, EstimatorConfig};
+/// use bcl_core::{BayesianLossConfig, ContrastiveObjective, DecoupledLossConfig, EstimatorConfig};
 ///
-/// let bayesian = EstimatorConfig::Bayesian(BayesianConfig::new());
+/// let bayesian = EstimatorConfig::Bayesian(BayesianLossConfig::new());
 /// assert!(ContrastiveObjective::Jsd.supports(&bayesian));
-/// assert!(!ContrastiveObjective::Jsd.supports(&EstimatorConfig::Decoupled(DecoupledConfig::new())));
+/// assert!(!ContrastiveObjective::Jsd.supports(&EstimatorConfig::Decoupled(DecoupledLossConfig::new())));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,9 +28,9 @@ pub enum ContrastiveObjective {
     /// `log(1 + Ng / x+)`, the loss of the estimator itself.
     #[default]
     Nce,
-    /// [`JensenShannon`].
+    /// [`JensenShannonLoss`].
     Jsd,
-    /// [`JensenShannon::official`], for comparison only.
+    /// [`JensenShannonLoss::official`], for comparison only.
     JsdOfficial,
 }
 
@@ -67,8 +67,8 @@ impl ContrastiveObjective {
     pub fn init(self, estimator: &EstimatorConfig) -> Box<dyn Estimator> {
         match self {
             Self::Nce => estimator.init(),
-            Self::Jsd => Box::new(JensenShannon::new(estimator)),
-            Self::JsdOfficial => Box::new(JensenShannon::official(estimator)),
+            Self::Jsd => Box::new(JensenShannonLoss::new(estimator)),
+            Self::JsdOfficial => Box::new(JensenShannonLoss::official(estimator)),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    BayesianConfig, DebiasedConfig, HardNegativesConfig, InfoNceConfig, PercentileRingConfig, PositiveUnlabelledConfig,
-    Reduction, Scores, SideInformation, SupervisedConfig,
+    BayesianLossConfig, DebiasedLossConfig, HardLossConfig, InfoNceLossConfig, PositiveUnlabelledLossConfig, Reduction,
+    RingLossConfig, Scores, SideInformation, SupervisedLossConfig,
 };
 use burn::tensor::{Bool, DType, Device, TensorData};
 
@@ -19,21 +19,21 @@ fn scores() -> Scores {
 }
 
 fn info_nce() -> EstimatorConfig {
-    EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(1.0))
+    EstimatorConfig::InfoNce(InfoNceLossConfig::new().with_temperature(1.0))
 }
 
 fn debiased(tau_plus: f64) -> EstimatorConfig {
-    EstimatorConfig::Debiased(DebiasedConfig::new().with_temperature(1.0).with_tau_plus(tau_plus))
+    EstimatorConfig::Debiased(DebiasedLossConfig::new().with_temperature(1.0).with_tau_plus(tau_plus))
 }
 
 fn hard(tau_plus: f64, beta: f64) -> EstimatorConfig {
-    let config = HardNegativesConfig::new().with_temperature(1.0).with_tau_plus(tau_plus);
+    let config = HardLossConfig::new().with_temperature(1.0).with_tau_plus(tau_plus);
     EstimatorConfig::Hard(config.with_beta(beta))
 }
 
 fn losses(estimator: &EstimatorConfig, scores: Scores) -> Vec<f64> {
     values(
-        JensenShannon::new(estimator)
+        JensenShannonLoss::new(estimator)
             .losses(scores, &SideInformation::none())
             .values(),
     )
@@ -64,8 +64,8 @@ fn without_weights_it_is_the_loss_of_info_graph() {
 #[test]
 fn estimators_meet_in_their_limits() {
     let of_info_nce = losses(&info_nce(), scores());
-    let ring = PercentileRingConfig::new().with_temperature(1.0).with_upper(1.0);
-    let bayesian = BayesianConfig::new()
+    let ring = RingLossConfig::new().with_temperature(1.0).with_upper(1.0);
+    let bayesian = BayesianLossConfig::new()
         .with_temperature(1.0)
         .with_tau_plus(0.5)
         .with_alpha(0.5)
@@ -80,7 +80,9 @@ fn estimators_meet_in_their_limits() {
     }
     assert_close(&losses(&hard(0.2, 0.0), scores()), &losses(&debiased(0.2), scores()));
     // α = τ+ and c = 0 is the debiased loss.
-    let unlabelled = PositiveUnlabelledConfig::new().with_temperature(1.0).with_class_prior(0.2);
+    let unlabelled = PositiveUnlabelledLossConfig::new()
+        .with_temperature(1.0)
+        .with_class_prior(0.2);
     let unlabelled = EstimatorConfig::PositiveUnlabelled(unlabelled.with_label_frequency(0.0));
     assert_close(&losses(&unlabelled, scores()), &losses(&debiased(0.2), scores()));
     assert!(losses(&hard(0.2, 2.0), scores())[0] > losses(&debiased(0.2), scores())[0]);
@@ -92,7 +94,7 @@ fn large_positives_do_not_cut_digits_off_hard_weights() {
         let mut scores = scores();
         scores.positives = scores.positives.full_like(value).cast(DType::F32);
         scores.negatives = scores.negatives.cast(DType::F32);
-        let weights = JensenShannon::new(&hard(0.1, 1.0)).weights(&scores, &SideInformation::none());
+        let weights = JensenShannonLoss::new(&hard(0.1, 1.0)).weights(&scores, &SideInformation::none());
         values(weights)
     };
     assert_eq!(single(1e4), single(0.0));
@@ -126,7 +128,7 @@ fn masked_negatives_may_be_anything() {
     masked.negatives = masked.negatives.slice_assign([0..3, 3..4], column);
     let keep = (0..12).map(|entry| entry % 4 != 3).collect::<Vec<_>>();
     let keep = Tensor::<2, Bool>::from_data(TensorData::new(keep, [3, 4]), &Device::flex());
-    let bayesian = EstimatorConfig::Bayesian(BayesianConfig::new().with_temperature(1.0));
+    let bayesian = EstimatorConfig::Bayesian(BayesianLossConfig::new().with_temperature(1.0));
     for estimator in [info_nce(), debiased(0.3), hard(0.3, 1.0), bayesian] {
         assert_close(
             &losses(&estimator, masked.clone().with_mask(keep.clone())),
@@ -134,7 +136,7 @@ fn masked_negatives_may_be_anything() {
         );
     }
     for estimator in [debiased(0.3), hard(0.3, 1.0)] {
-        let official = JensenShannon::official(&estimator);
+        let official = JensenShannonLoss::official(&estimator);
         let [of_masked, of_cut] = [masked.clone().with_mask(keep.clone()), cut.clone()]
             .map(|scores| values(official.losses(scores, &SideInformation::none()).values()));
         assert_close(&of_masked, &of_cut);
@@ -162,7 +164,7 @@ fn at_the_floor_negatives_have_no_gradient_and_the_loss_is_bounded() {
     let negatives = Tensor::<2>::from_data(TensorData::new(vec![-4.0; 4], [2, 2]), options).require_grad();
     let scores = Scores::new(Tensor::from_data([9.0, -9.0], options), negatives.clone());
     for estimator in [debiased(0.3), hard(0.3, 1.0)] {
-        let objective = JensenShannon::new(&estimator);
+        let objective = JensenShannonLoss::new(&estimator);
         let marks = objective.floored(&scores, &SideInformation::none()).unwrap();
         assert_eq!(marks.into_data().iter::<bool>().collect::<Vec<_>>(), [true, false]);
         let losses = objective.losses(scores.clone(), &SideInformation::none());
@@ -172,7 +174,7 @@ fn at_the_floor_negatives_have_no_gradient_and_the_loss_is_bounded() {
         assert!(gradient[2..].iter().all(|&slope| slope > 0.0), "{gradient:?}");
     }
     assert!(
-        JensenShannon::new(&info_nce())
+        JensenShannonLoss::new(&info_nce())
             .floored(&scores, &SideInformation::none())
             .is_none()
     );
@@ -180,9 +182,9 @@ fn at_the_floor_negatives_have_no_gradient_and_the_loss_is_bounded() {
 
 #[test]
 fn the_supervised_weights_leave_false_negatives_out() {
-    let supervised = EstimatorConfig::Supervised(SupervisedConfig::new().with_temperature(1.0));
+    let supervised = EstimatorConfig::Supervised(SupervisedLossConfig::new().with_temperature(1.0));
     let same_class = Tensor::<2, Bool>::from_data(TensorData::new(vec![true; 12], [3, 4]), &Device::flex());
-    let objective = JensenShannon::new(&supervised);
+    let objective = JensenShannonLoss::new(&supervised);
     let side = SideInformation::none().with_same_class(same_class);
     // Without a true negative there is no loss.
     assert_eq!(values(objective.losses(scores(), &side).values()), [0.0; 3]);
@@ -201,8 +203,8 @@ fn huge_scores_stay_finite() {
 
 #[test]
 fn hard_negatives_need_the_whole_batch_and_the_names_are_those_of_recipes() {
-    assert!(JensenShannon::new(&hard(0.1, 1.0)).needs_whole_batch());
-    assert!(!JensenShannon::new(&debiased(0.1)).needs_whole_batch());
+    assert!(JensenShannonLoss::new(&hard(0.1, 1.0)).needs_whole_batch());
+    assert!(!JensenShannonLoss::new(&debiased(0.1)).needs_whole_batch());
     for objective in ContrastiveObjective::ALL {
         let name = serde_json::to_value(objective).unwrap();
         assert_eq!(name, objective.name());

@@ -212,11 +212,11 @@ impl fmt::Display for Schedule {
 /// The schedules of some parameters of an estimator, by name.
 ///
 /// ```
-/// use bcl_core::{EstimatorConfig, HardNegativesConfig, schedule::{Schedule, Schedules}};
+/// use bcl_core::{EstimatorConfig, HardLossConfig, schedule::{Schedule, Schedules}};
 ///
 /// let beta = Schedule::Linear { start: 0.0, end: 1.0, epochs: 10 };
 /// let schedules: Schedules = [("beta".to_owned(), beta)].into_iter().collect();
-/// let config = EstimatorConfig::Hard(HardNegativesConfig::new());
+/// let config = EstimatorConfig::Hard(HardLossConfig::new());
 /// assert_eq!(schedules.at(&config, 5).parameter("beta"), Some(0.5));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]

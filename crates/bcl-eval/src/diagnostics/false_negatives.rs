@@ -47,7 +47,7 @@ fn gradient(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::{BayesianConfig, EstimatorConfig, InfoNceConfig, SupervisedConfig};
+    use bcl_core::{BayesianLossConfig, EstimatorConfig, InfoNceLossConfig, SupervisedLossConfig};
     use burn::tensor::Device;
 
     /// Two anchors; the hardest negative of each is a false one.
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_gradient_of_info_nce_is_in_proportion_to_the_exponentials() {
-        let found = measured(&scores(), &InfoNceConfig::new().with_temperature(0.5).init()).unwrap();
+        let found = measured(&scores(), &InfoNceLossConfig::new().with_temperature(0.5).init()).unwrap();
         assert_eq!(found.share, 0.25);
         let x = |score: f64| (score / 0.5_f64).exp();
         let rows = [(0.9, [0.7, 0.1, -0.2, 0.0]), (0.8, [0.6, 0.1, -0.1, -0.3])];
@@ -84,15 +84,15 @@ mod tests {
 
     #[test]
     fn the_supervised_oracle_spends_nothing_on_false_negatives() {
-        let found = measured(&scores(), &SupervisedConfig::new().init()).unwrap();
+        let found = measured(&scores(), &SupervisedLossConfig::new().init()).unwrap();
         assert_eq!(found.gradient, 0.0);
     }
 
     #[test]
     fn weights_that_avoid_probable_false_negatives_spend_less_on_them() {
-        let bayesian = BayesianConfig::new().with_tau_plus(0.25).with_alpha(0.95).with_beta(0.5);
+        let bayesian = BayesianLossConfig::new().with_tau_plus(0.25).with_alpha(0.95).with_beta(0.5);
         let of = |estimator: &dyn Estimator| measured(&scores(), estimator).unwrap().gradient;
-        assert!(of(&bayesian.init()) < of(&InfoNceConfig::new().init()));
+        assert!(of(&bayesian.init()) < of(&InfoNceLossConfig::new().init()));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let mask = Tensor::<2>::from_data([[0, 1, 1, 1], [1, 0, 1, 1]], &device).bool();
         let counted = [false, true, true, true, true, false, true, true];
         let scores = scores().with_mask(mask);
-        let found = false_negatives(&scores, &side(), &counted, &InfoNceConfig::new().init()).unwrap();
+        let found = false_negatives(&scores, &side(), &counted, &InfoNceLossConfig::new().init()).unwrap();
         assert_eq!((found.share, found.gradient), (0.0, 0.0));
     }
 
@@ -112,7 +112,7 @@ mod tests {
             let found = false_negatives(&scores(), &side, &[true; 8], config.init().as_ref()).unwrap();
             assert!((0.0..=1.0).contains(&found.gradient), "{config:?}: {found:?}");
         }
-        let info_nce = InfoNceConfig::new().init();
+        let info_nce = InfoNceLossConfig::new().init();
         assert_eq!(
             false_negatives(&scores(), &SideInformation::none(), &[true; 8], &info_nce),
             None

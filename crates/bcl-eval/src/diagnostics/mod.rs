@@ -240,7 +240,7 @@ mod tests {
                 assert_eq!(found.floored, Some(expected), "{kind} at {temperature}");
             }
         }
-        let info_nce = bcl_core::InfoNceConfig::new().with_temperature(0.07).init();
+        let info_nce = bcl_core::InfoNceLossConfig::new().with_temperature(0.07).init();
         let found = Diagnostics::measure(&separated(), &SideInformation::none(), &info_nce, None);
         assert_eq!(found.floored, None, "InfoNCE has no floor");
     }
@@ -249,7 +249,7 @@ mod tests {
     fn anchors_without_a_loss_are_no_part_of_the_share_at_the_floor() {
         let half: Vec<bool> = (0..16 * 64).map(|i| i < 8 * 64).collect();
         let mask = Tensor::from_data(TensorData::new(half, [16, 64]), &Device::flex());
-        let debiased = bcl_core::DebiasedConfig::new().with_temperature(0.07).init();
+        let debiased = bcl_core::DebiasedLossConfig::new().with_temperature(0.07).init();
         let found = Diagnostics::measure(&separated().with_mask(mask), &SideInformation::none(), &debiased, None);
         assert_eq!(found.floored, Some(1.0));
     }

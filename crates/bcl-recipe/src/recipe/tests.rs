@@ -205,7 +205,7 @@ fn flags_reach_every_key() {
     };
     assert_eq!(
         set(&["loss.beta=0.8"]).loss.without_data(),
-        &EstimatorConfig::Bayesian(bcl_core::BayesianConfig::new().with_beta(0.8))
+        &EstimatorConfig::Bayesian(bcl_core::BayesianLossConfig::new().with_beta(0.8))
     );
     assert_eq!(
         set(&["encoder.dim=32"]).encoder,

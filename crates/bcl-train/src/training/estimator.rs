@@ -134,7 +134,7 @@ impl EpochEstimator {
 mod tests {
     use super::*;
     use crate::training::progress::Owner;
-    use bcl_core::{BayesianConfig, InfoNceConfig, schedule::AlphaReading};
+    use bcl_core::{BayesianLossConfig, InfoNceLossConfig, schedule::AlphaReading};
     use bcl_report::result::Phase;
 
     const LABEL_FREE: AlphaSchedule = AlphaSchedule::LabelFree {
@@ -142,7 +142,7 @@ mod tests {
         smoothing: 0.0,
     };
 
-    fn at(config: &BayesianConfig, schedule: AlphaSchedule, auc: Option<f64>, num_negatives: usize) -> f64 {
+    fn at(config: &BayesianLossConfig, schedule: AlphaSchedule, auc: Option<f64>, num_negatives: usize) -> f64 {
         let mut progress = Progress::start(Owner::default(), Phase::Training, 1, Vec::new());
         let line = r#"{"phase":"training","epoch":1,"loss":1.5,"omega_quantiles":[],"train_seconds":1,"evaluation_seconds":1}"#;
         let mut record: EpochRecord = serde_json::from_str(line).unwrap();
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn a_measured_alpha_keeps_away_from_the_pole_and_a_configured_one_is_taken_as_it_is() {
-        let config = BayesianConfig::new().with_beta(1.0).with_tau_plus(0.0).with_alpha(0.999);
+        let config = BayesianLossConfig::new().with_beta(1.0).with_tau_plus(0.0).with_alpha(0.999);
         let alpha = at(&config, LABEL_FREE, Some(bcl_core::auc::ALPHA_CEILING), 510);
         let mean = config.clone().with_alpha(alpha).mean_weight(510);
         assert!(alpha > 0.95 && mean <= 1.1, "{mean} at {alpha}");
         assert_eq!(at(&config, LABEL_FREE, None, 510), 0.999);
         assert_eq!(at(&config, AlphaSchedule::Constant {}, Some(1.0), 510), 0.999);
         assert_eq!(
-            at(&BayesianConfig::new(), LABEL_FREE, Some(0.97), 510),
+            at(&BayesianLossConfig::new(), LABEL_FREE, Some(0.97), 510),
             0.97,
             "far from the pole nothing changes"
         );
@@ -176,12 +176,12 @@ mod tests {
             reading: AlphaReading::Model,
             smoothing: 0.0,
         };
-        assert!((at(&BayesianConfig::new(), schedule, Some(0.7), 510) - 0.8).abs() < 1e-12);
+        assert!((at(&BayesianLossConfig::new(), schedule, Some(0.7), 510) - 0.8).abs() < 1e-12);
     }
 
     #[test]
     fn weights_whose_mean_is_far_from_one_are_warned_of() {
-        let warning = |config: BayesianConfig, schedule, num_negatives| {
+        let warning = |config: BayesianLossConfig, schedule, num_negatives| {
             EpochEstimator::new(
                 EstimatorConfig::Bayesian(config),
                 Schedules::default(),
@@ -191,21 +191,24 @@ mod tests {
             .warning()
         };
         let constant = AlphaSchedule::Constant {};
-        let near_the_pole = BayesianConfig::new().with_alpha(0.999).with_beta(1.0).with_tau_plus(0.0008);
+        let near_the_pole = BayesianLossConfig::new()
+            .with_alpha(0.999)
+            .with_beta(1.0)
+            .with_tau_plus(0.0008);
         let text = warning(near_the_pole.clone(), constant, 128).unwrap();
         assert!(text.contains("5.2") && text.contains("loss.normalised = true"), "{text}");
         assert_eq!(warning(near_the_pole.with_normalised(true), constant, 128), None);
-        assert_eq!(warning(BayesianConfig::new(), constant, 510), None);
+        assert_eq!(warning(BayesianLossConfig::new(), constant, 510), None);
         // Too little weight is as wrong as too much, and the end of a climb as the beginning.
-        assert!(warning(BayesianConfig::new(), constant, 1).is_some());
+        assert!(warning(BayesianLossConfig::new(), constant, 1).is_some());
         let climb = AlphaSchedule::Linear {
             start: 0.5,
             end: 0.999,
             epochs: 10,
         };
-        let text = warning(BayesianConfig::new().with_beta(1.0).with_tau_plus(0.0), climb, 128).unwrap();
+        let text = warning(BayesianLossConfig::new().with_beta(1.0).with_tau_plus(0.0), climb, 128).unwrap();
         assert!(text.contains("alpha = 0.999"), "{text}");
-        let info_nce = EstimatorConfig::InfoNce(InfoNceConfig::new());
+        let info_nce = EstimatorConfig::InfoNce(InfoNceLossConfig::new());
         assert_eq!(
             EpochEstimator::new(info_nce, Schedules::default(), constant, 1).warning(),
             None
@@ -230,7 +233,7 @@ mod tests {
             .map(|(name, schedule)| (name.to_owned(), schedule))
             .into_iter()
             .collect();
-        let config = EstimatorConfig::Bayesian(BayesianConfig::new());
+        let config = EstimatorConfig::Bayesian(BayesianLossConfig::new());
         let estimator = EpochEstimator::new(config, schedules, AlphaSchedule::Constant {}, 510);
         for (epoch, temperature, alpha) in [(0, 0.5, 0.6), (2, 0.3, 0.7), (9, 0.1, 0.8)] {
             let progress = in_epoch(epoch);
@@ -242,7 +245,7 @@ mod tests {
             );
         }
         let of = |beta| [("beta".to_owned(), beta)].into_iter().collect();
-        let near_the_pole = EstimatorConfig::Bayesian(BayesianConfig::new().with_alpha(0.999).with_tau_plus(0.0008));
+        let near_the_pole = EstimatorConfig::Bayesian(BayesianLossConfig::new().with_alpha(0.999).with_tau_plus(0.0008));
         let warning = |beta| EpochEstimator::new(near_the_pole.clone(), of(beta), AlphaSchedule::Constant {}, 128).warning();
         assert_eq!(warning(linear(0.5, 0.6)), None);
         assert!(warning(linear(0.5, 1.0)).is_some(), "the last value counts, too");
@@ -256,7 +259,7 @@ mod tests {
             most: 1.0,
         };
         let schedules = [("temperature".to_owned(), learned)].into_iter().collect();
-        let config = EstimatorConfig::InfoNce(InfoNceConfig::new());
+        let config = EstimatorConfig::InfoNce(InfoNceLossConfig::new());
         let estimator = EpochEstimator::new(config, schedules, AlphaSchedule::Constant {}, 510);
         let progress = in_epoch(3);
         assert_eq!(estimator.at(&progress).temperature(), 1.0);

@@ -1,7 +1,7 @@
 //! What holds for every registered method.
 
 use crate::training::{learned::Learned, numbered::numbered, step::Step, temperature::LearnedTemperature};
-use bcl_core::InfoNceConfig;
+use bcl_core::InfoNceLossConfig;
 use bcl_data::Seed;
 use bcl_methods::batches::{BatchViews, ImageBatch};
 use bcl_methods::*;
@@ -149,7 +149,7 @@ fn batch(config: &MethodConfig, half: usize, mode: Mode) -> ImageBatch {
 
 fn step(config: &MethodConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
     let negatives = config.settings().num_negatives(IMAGES);
-    let estimator = negatives.map(|_| Arc::new(InfoNceConfig::new().init()) as Arc<dyn bcl_core::Estimator>);
+    let estimator = negatives.map(|_| Arc::new(InfoNceLossConfig::new().init()) as Arc<dyn bcl_core::Estimator>);
     Step::new(batch(config, half, mode), estimator, 0, Seed(0), half as u64, &device())
 }
 

@@ -247,7 +247,7 @@ impl<M: Method> InferenceStep for Learned<M> {
 mod tests {
     use super::*;
     use crate::training::step::gradients as step_gradients;
-    use bcl_core::InfoNceConfig;
+    use bcl_core::InfoNceLossConfig;
     use bcl_data::Seed;
     use bcl_methods::batches::{BatchViews, ImageBatch};
     use bcl_methods::{Precision, SimClr};
@@ -392,13 +392,13 @@ mod tests {
         model(precision, None).with_temperature(Some(temperature))
     }
 
-    fn step(estimator: &InfoNceConfig) -> Step<ImageBatch> {
+    fn step(estimator: &InfoNceLossConfig) -> Step<ImageBatch> {
         let estimator = Arc::new(estimator.clone().with_temperature(1.0).init());
         Step::new(batch(), Some(estimator), 16, Seed(0), 0, &Device::flex().autodiff())
     }
 
     fn gradient_of_temperature(model: &Learned<SimClr>) -> f64 {
-        let (output, _) = step(&InfoNceConfig::new()).train(model);
+        let (output, _) = step(&InfoNceLossConfig::new()).train(model);
         *gradients(model, output.grads)
             .last()
             .expect("the temperature is the last parameter")
@@ -407,14 +407,19 @@ mod tests {
     #[test]
     fn a_learned_temperature_has_the_loss_of_a_constant_one_and_its_slope() {
         let constant = |temperature: f64| {
-            let mut step = step(&InfoNceConfig::new());
-            step.estimator = Some(Arc::new(InfoNceConfig::new().with_temperature(temperature).init()));
+            let mut step = step(&InfoNceLossConfig::new());
+            step.estimator = Some(Arc::new(InfoNceLossConfig::new().with_temperature(temperature).init()));
             let (output, _) = step.train(&model(Precision::F32, None));
             output.item.loss.into_scalar::<f64>()
         };
         let (start, change) = (0.3_f64, 1e-2_f64);
         let learned = with_temperature(Precision::F32, start, [0.01, 100.0]);
-        let loss = step(&InfoNceConfig::new()).train(&learned).0.item.loss.into_scalar::<f64>();
+        let loss = step(&InfoNceLossConfig::new())
+            .train(&learned)
+            .0
+            .item
+            .loss
+            .into_scalar::<f64>();
         assert!((loss - constant(start)).abs() < 1e-5 * loss, "{loss}");
         // Over the logarithm of the rate.
         let slope = (constant(start * (-change).exp()) - constant(start * change.exp())) / (2.0 * change);
@@ -442,7 +447,7 @@ mod tests {
             };
             let mut optimizer = config.init();
             let model = with_temperature(Precision::F32, 0.3, range);
-            let output = TrainStep::step(&model, step(&InfoNceConfig::new()));
+            let output = TrainStep::step(&model, step(&InfoNceLossConfig::new()));
             let moved = model.optimize(&mut optimizer, rate.into(), output.grads);
             (moved.temperature.as_ref().expect("there is one").value(), values(&moved))
         };

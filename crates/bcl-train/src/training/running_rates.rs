@@ -7,7 +7,7 @@
 //!
 //! Everything is in log space, because `x_k` spans many orders of magnitude at low temperatures. The first mean of a sample is its rate.
 
-use bcl_core::Augmented;
+use bcl_core::AugmentedLoss;
 use bcl_methods::batches::index_tensor;
 use burn::{
     module::{Module, Param},
@@ -18,14 +18,14 @@ use std::collections::HashSet;
 /// The log of the running rate of each training sample. It is part of checkpoints and has no gradient.
 #[derive(Module, Debug)]
 pub struct RunningRates {
-    /// `log r`, `[num_samples]`; [`Augmented::NO_LOG_MEAN`] for samples without a rate yet.
+    /// `log r`, `[num_samples]`; [`AugmentedLoss::NO_LOG_MEAN`] for samples without a rate yet.
     log_rates: Param<Tensor<1>>,
 }
 
 /// The log-means of a step, which update the rates after it.
 #[derive(Debug, Clone)]
 pub struct StepRates {
-    /// As [`Augmented::log_means`] returns them, `[num_anchors]`.
+    /// As [`AugmentedLoss::log_means`] returns them, `[num_anchors]`.
     pub log_means: Tensor<1>,
     /// Share γ of this step in the rates.
     pub share: f64,
@@ -34,13 +34,13 @@ pub struct StepRates {
 impl RunningRates {
     /// No sample has a rate yet.
     pub fn new(num_samples: usize, device: &Device) -> Self {
-        let log_rates = Tensor::full([num_samples], Augmented::NO_LOG_MEAN, device);
+        let log_rates = Tensor::full([num_samples], AugmentedLoss::NO_LOG_MEAN, device);
         Self {
             log_rates: Param::from_tensor(log_rates).set_require_grad(false),
         }
     }
 
-    /// `log r` of each sample, `[num_samples]`; [`Augmented::NO_LOG_MEAN`] for samples without a rate yet.
+    /// `log r` of each sample, `[num_samples]`; [`AugmentedLoss::NO_LOG_MEAN`] for samples without a rate yet.
     pub fn log_rates(&self) -> Tensor<1> {
         self.log_rates.val().detach()
     }
@@ -103,7 +103,7 @@ impl RunningRates {
 
 /// Where there is a mean.
 fn has_mean<const D: usize>(log_means: &Tensor<D>) -> Tensor<D, Bool> {
-    log_means.clone().greater_elem(Augmented::NO_LOG_MEAN)
+    log_means.clone().greater_elem(AugmentedLoss::NO_LOG_MEAN)
 }
 
 /// `log(mean(exp(rows)))` over the rows, `[num_columns]`.

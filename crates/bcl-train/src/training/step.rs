@@ -2,7 +2,7 @@
 
 use super::{live_metrics::StepOutput, running_rates::StepRates};
 use bcl_collective::{Alone, Collective};
-use bcl_core::{Augmented, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
+use bcl_core::{AugmentedLoss, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use bcl_methods::{Embeddings, Method, Objective, rows_of};
 use burn::{
@@ -158,7 +158,7 @@ impl<B> Step<B> {
     fn log_means_of<M>(
         &self,
         method: &M,
-        augmented: &Augmented,
+        augmented: &AugmentedLoss,
         embeddings: &Embeddings,
         anchors: Range<usize>,
     ) -> Option<Tensor<1>>

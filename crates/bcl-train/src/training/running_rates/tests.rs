@@ -3,7 +3,7 @@
 use super::*;
 use crate::training::{learned::Learned, numbered::numbered, step::Step};
 use bcl_collective::{Alone, Collective, Threads};
-use bcl_core::{AugmentedConfig, AugmentedRate, Estimator};
+use bcl_core::{AugmentedLossConfig, AugmentedRate, Estimator};
 use bcl_data::Seed;
 use bcl_methods::batches::{BatchViews, ImageBatch};
 use bcl_methods::{ImageMethod, Method, MethodConfig, MethodStart, MoCoConfig, Precision, SimClrConfig, WithMethod};
@@ -33,7 +33,7 @@ fn step_rates(log_means: &[f32], share: f64) -> StepRates {
     }
 }
 
-const NONE: f32 = Augmented::NO_LOG_MEAN;
+const NONE: f32 = AugmentedLoss::NO_LOG_MEAN;
 
 #[test]
 fn rates_move_by_their_share_towards_the_mean_over_views() {
@@ -121,7 +121,7 @@ fn start() -> MethodStart {
 }
 
 /// A step on the first or second half of the images.
-fn step(config: &AugmentedConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
+fn step(config: &AugmentedLossConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
     let views = [0, 1].map(|view| {
         let mut rng = Seed(11).index(half as u64).index(view).rng();
         let pixels: Vec<f32> = (0..IMAGES * 3 * 32 * 32).map(|_| rng.random()).collect();
@@ -137,8 +137,8 @@ fn step(config: &AugmentedConfig, half: usize, mode: Mode) -> Step<ImageBatch> {
     Step::new(batch, Some(estimator), 2 * IMAGES, Seed(0), half as u64, &device())
 }
 
-fn running(share: f64) -> AugmentedConfig {
-    AugmentedConfig::new()
+fn running(share: f64) -> AugmentedLossConfig {
+    AugmentedLossConfig::new()
         .with_temperature(0.2)
         .with_rate(AugmentedRate::Negatives)
         .with_running(Some(share))

@@ -4,7 +4,7 @@ use super::{
     super::{super::compute::values, problem::Problem},
     Computed, Inputs,
 };
-use bcl_core::{NoiseContrastiveConfig, Reduction, Scores, matmul, unit_rows};
+use bcl_core::{NoiseContrastiveLossConfig, Reduction, Scores, matmul, unit_rows};
 use burn::tensor::{Bool, Tensor, TensorData};
 
 /// One direction: the features, the bank of the other view, and the names of the loss and the normaliser.
@@ -69,7 +69,7 @@ fn scores(inputs: &Inputs<'_>, features: &str, stored: &str) -> Result<Scores, P
 /// The mean loss, and Z.
 fn noise_contrastive(inputs: &Inputs<'_>, scores: &Scores, normaliser: &str) -> Result<(Tensor<1>, Vec<f64>), Problem> {
     let parameters = inputs.parameters();
-    let config = NoiseContrastiveConfig::new().with_temperature(parameters.number("t")?);
+    let config = NoiseContrastiveLossConfig::new().with_temperature(parameters.number("t")?);
     config.check().map_err(|error| error.to_string())?;
     let loss = config.init();
     let num_stored = parameters.count("num_data")?;

@@ -5,8 +5,8 @@ use super::{
     Computed, Inputs,
 };
 use bcl_core::{
-    AugmentedConfig, DecoupledConfig, Estimator, EstimatorConfig, InfoNceConfig, Reduction, Scores, SideInformation, Similarity,
-    matmul, unit_rows,
+    AugmentedLossConfig, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig, Reduction, Scores, SideInformation,
+    Similarity, matmul, unit_rows,
 };
 use burn::tensor::{Bool, Tensor, TensorData};
 
@@ -22,7 +22,7 @@ pub(super) fn decoupled(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     } else {
         None
     };
-    let config = DecoupledConfig::new()
+    let config = DecoupledLossConfig::new()
         .with_temperature(parameters.number("temperature")?)
         .with_sigma(sigma);
     config.check().map_err(|error| error.to_string())?;
@@ -38,7 +38,7 @@ pub(super) fn decoupled(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let parameters = inputs.parameters();
-    let config = AugmentedConfig::new()
+    let config = AugmentedLossConfig::new()
         .with_temperature(parameters.number("temperature")?)
         .with_lambda(parameters.number("lambda")?)
         .with_rate(inputs.choice("rate")?)
@@ -122,7 +122,9 @@ fn two_views(inputs: &Inputs<'_>) -> Result<Scores, Problem> {
 
 fn info_nce(inputs: &Inputs<'_>) -> Result<Box<dyn Estimator>, Problem> {
     let temperature = inputs.parameters().number("temperature")?;
-    checked(EstimatorConfig::InfoNce(InfoNceConfig::new().with_temperature(temperature)))
+    checked(EstimatorConfig::InfoNce(
+        InfoNceLossConfig::new().with_temperature(temperature),
+    ))
 }
 
 fn checked(config: EstimatorConfig) -> Result<Box<dyn Estimator>, Problem> {

@@ -11,7 +11,7 @@ use super::{
     State,
     given::{array, arrays, flags, number, pairs, table_like, tables, tensor},
 };
-use bcl_core::{Estimator, InfoNceConfig, Reduction, unit_rows};
+use bcl_core::{Estimator, InfoNceLossConfig, Reduction, unit_rows};
 use bcl_golden::Trace;
 use bcl_methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
 use burn::tensor::{Int, Tensor};
@@ -46,7 +46,7 @@ pub(super) fn symmetric_step(trace: &Trace, arithmetic: &Arithmetic) -> Result<V
     if queries.iter().chain(&keys).any(|view| view.dims() != queries[0].dims()) {
         return Err(Problem::IllFormed("`q0`, `q1`, `k0` and `k1` must have one shape".to_owned()));
     }
-    let config = InfoNceConfig::new().with_temperature(trace.parameters.number("temperature")?);
+    let config = InfoNceLossConfig::new().with_temperature(trace.parameters.number("temperature")?);
     config.check().map_err(|error| error.to_string())?;
     let [first, second] = keys.clone();
     let scores = queue.scores(Tensor::cat(queries.to_vec(), 0), Tensor::cat(vec![second, first], 0));

@@ -1,7 +1,7 @@
 //! The order of batches, their limits, and the probe.
 
 use super::*;
-use bcl_core::InfoNceConfig;
+use bcl_core::InfoNceLossConfig;
 use bcl_data::graphs::PlantedGraphsConfig;
 
 fn data() -> Arc<GraphData> {
@@ -17,7 +17,7 @@ fn loader(limits: GraphBatchLimits) -> GraphLoader {
     let plan = EpochPlan {
         epoch: 0,
         first_step: 0,
-        estimator: Some(Arc::new(InfoNceConfig::new().init())),
+        estimator: Some(Arc::new(InfoNceLossConfig::new().init())),
     };
     let options = LoaderOptions {
         limits,
