@@ -237,7 +237,7 @@ fn depth(text: &str) -> Result<ResNetDepth, String> {
 /// A loss that needs no classes, because the images of a step are unlabelled.
 fn loss(name: &str) -> Result<EstimatorConfig, String> {
     let losses = EstimatorConfig::all();
-    let usable = |config: &EstimatorConfig| !config.init().needs_truth();
+    let usable = |config: &EstimatorConfig| !config.init().requirements().truth;
     let found = losses.iter().find(|config| config.name() == name && usable(config));
     found.cloned().ok_or_else(|| {
         let names: Vec<_> = losses

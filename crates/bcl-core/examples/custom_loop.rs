@@ -4,7 +4,7 @@
 //! of a point. From two views of each point, without labels, the encoder should learn to ignore the noise, so that points of a cluster
 //! come close. The measure is the encoder's AUC: the probability that a point of the same cluster scores above a point of another one.
 
-use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
+use bcl_core::{BayesianLossConfig, Pairs, Reduction, Scores, Similarity, auc::auc_of_classes, unit_rows};
 use burn::{
     module::Module,
     nn::{Linear, LinearConfig},
@@ -57,10 +57,10 @@ fn main() {
         // 1. Two views of the same points.
         let (points, _) = draw(&centres);
         let [first, second] = [0, 1].map(|_| encoder.forward(look(&points)));
-        // 2. Scores: every embedding against all others, and against its own other view.
-        let scores = Scores::from_views(first, second, Similarity::Cosine);
+        // 2. Pairs: every embedding against all others, and against its own other view.
+        let pairs = Pairs::from_views(first, second, Similarity::Cosine);
         // 3. The loss: the weight of each negative grows with the probability that it is a true and a hard one.
-        let value = loss.forward(scores, Reduction::Mean);
+        let value = loss.forward(pairs, Reduction::Mean);
         if step % 100 == 0 {
             println!("step {step:3}: loss {:.3}", value.clone().into_scalar::<f32>());
         }

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use bcl_core::{
-//!     BayesianLossConfig, Estimator, Reduction, Scores, SideInformation, Similarity,
+//!     BayesianLossConfig, Estimator, Pairs, Reduction, SideInformation, Similarity,
 //!     gradient_cache::{EmbeddingGradients, Table, blocks, surrogate},
 //! };
 //! use burn::tensor::{Device, Int, Tensor};
@@ -38,8 +38,8 @@
 //! let views = [0, 1].map(|view| Tensor::cat(encoded.iter().map(|part| part[view].clone()).collect(), 0));
 //!
 //! let cache = EmbeddingGradients::compute(views.map(Table::Trained), 12, 5, |views, anchors| {
-//!     let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
-//!     estimator.losses(scores, &SideInformation::none())
+//!     let pairs = Pairs::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
+//!     estimator.losses(pairs, &SideInformation::none())
 //! });
 //!
 //! let mut gradient = Tensor::zeros([12, 4], &Device::flex());
@@ -49,7 +49,7 @@
 //! }
 //!
 //! let [first, second] = encode(&encoder, &images, 0..6);
-//! let whole = estimator.forward(Scores::from_views(first, second, Similarity::Cosine), Reduction::Mean);
+//! let whole = estimator.forward([first, second], Reduction::Mean);
 //! let difference = gradient - encoder.grad(&whole.backward()).expect("the encoder takes part");
 //! assert!(difference.abs().max().into_scalar::<f32>() < 1e-5);
 //! ```
@@ -92,8 +92,8 @@ impl EmbeddingGradients {
     /// Computes the loss of a batch from its embeddings, at most `at_most` anchors at a time.
     ///
     /// `losses` computes the losses of a range of anchors from the embeddings of the whole batch, which it is given in the order of
-    /// `tables`. It is called once for each of [`blocks`]. Usually it makes the [`Scores`](crate::Scores) of those anchors
-    /// ([`Scores::from_views_of`](crate::Scores::from_views_of) for two views) and passes them to an
+    /// `tables`. It is called once for each of [`blocks`]. Usually it makes the [`Pairs`](crate::Pairs) of those anchors
+    /// ([`Pairs::from_views_of`](crate::Pairs::from_views_of) for two views) and passes them to an
     /// [`Estimator`](crate::Estimator).
     ///
     /// # Panics

@@ -2,25 +2,24 @@
 //! positive-unlabelled, ring and Bayesian losses.
 //!
 //! Self-supervised contrastive learning treats every other sample as a negative, though some share the anchor's class. The losses of
-//! this crate differ in the weight that each negative gets. Any encoder can be trained with them: it takes two lines from two batches of
-//! embeddings to a loss.
+//! this crate differ in the weight that each negative gets. Any encoder can be trained with them: a loss takes two batches of embeddings.
 //!
 //! ```toml
 //! [dependencies]
-//! bcl-core = "0.1"
+//! # Not published yet: this is a clone of the repository; `git = "…"` with its address works, too.
+//! bcl-core = { path = "../bcl/crates/bcl-core" }
 //! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
 //! ```
 //!
 //! ```
-//! use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity};
+//! use bcl_core::{BayesianLossConfig, Reduction};
 //! use burn::tensor::{Device, Distribution, Tensor};
 //!
 //! let device = Device::flex().autodiff();
 //! // The embeddings of two views of 8 samples, 16 dimensions each.
 //! let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
 //!
-//! let scores = Scores::from_views(first.clone(), second, Similarity::Cosine);
-//! let loss = BayesianLossConfig::new().with_tau_plus(0.1).init().forward(scores, Reduction::Mean);
+//! let loss = BayesianLossConfig::new().with_tau_plus(0.1).init().forward([first.clone(), second], Reduction::Mean);
 //!
 //! let gradients = loss.backward();
 //! assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
@@ -28,11 +27,13 @@
 //!
 //! The example `custom_loop` of this crate is a complete training loop.
 //!
-//! # Scores and estimators
+//! # Pairs and estimators
 //!
-//! [`Scores`] are similarities of anchors with their positives and negatives, from any source: views of a batch
-//! ([`Scores::from_views`]), a queue, a memory bank, sampled items ([`Scores::new`]). They carry masks, several positives per anchor, and
-//! log-weights of negatives. An [`Estimator`] turns scores into a loss without knowing their source:
+//! [`Pairs`] are anchors with their positives and negatives, from any source: two views of a batch ([`Pairs::from_views`]), a queue or a
+//! memory bank ([`Pairs::with_negatives`]), sampled items ([`Pairs::sampled`]), samples with labels ([`Pairs::from_labels`]). Similarities
+//! that were computed elsewhere are [`Scores`], which carry masks, several positives per anchor, and log-weights of negatives; they become
+//! pairs by `into()`. An [`Estimator`] turns pairs into a loss without knowing their source. From embeddings most losses need no matrix of
+//! scores on the CPU.
 //!
 //! | loss | configuration | weight of a negative |
 //! | --- | --- | --- |
@@ -52,8 +53,6 @@
 //! All of them minimise `log(1 + Ng / x+)`. [`JensenShannonLoss`], the original objective of InfoGraph, replaces the exponential and the
 //! logarithm by softplus and takes the weights of most estimators.
 //!
-//! [`Pairs`] are the embeddings behind scores. With [`Estimator::losses_of`] most losses need no matrix of scores on the CPU.
-//!
 //! [`EstimatorConfig`] is any estimator, for recipes and command lines. The supervised loss reads labels and the augmented ones random
 //! draws from [`SideInformation`].
 //!
@@ -68,6 +67,7 @@
 //! | choose the prior τ+ | [`prior`] |
 //! | change the temperature, α or any other parameter during training | [`schedule`] |
 //! | learn the temperature | [`Scores::scaled`] |
+//! | learn from labels | [`Pairs::from_labels`], [`same_class`] |
 //! | compare estimators on data with known truth | [`simulation`] |
 //!
 //! # Features
@@ -89,6 +89,7 @@ mod config;
 pub mod estimator;
 pub mod gradient_cache;
 pub mod joint_embedding;
+mod labels;
 mod losses;
 mod margins;
 mod noise_contrastive;
@@ -105,6 +106,7 @@ pub use bcl_kernels::{Excluded, Similarity, matmul, unit_rows};
 pub use bcl_posterior::parameter;
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;
+pub use labels::{same_class, same_class_across};
 pub use losses::Losses;
 pub use noise_contrastive::{NoiseContrastiveLoss, NoiseContrastiveLossConfig};
 pub use objective::{ContrastiveObjective, JensenShannonLoss};

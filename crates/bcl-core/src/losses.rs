@@ -18,7 +18,7 @@ use burn::{
 /// let device = Device::flex();
 /// let scores = Scores::new(Tensor::from_data([0.0, 0.0], &device), Tensor::from_data([[0.0, 0.0], [5.0, 5.0]], &device));
 /// let scores = scores.with_mask(Tensor::<2>::from_data([[1, 1], [0, 0]], &device).bool());
-/// let losses = InfoNceLossConfig::new().init().losses(scores, &SideInformation::none());
+/// let losses = InfoNceLossConfig::new().init().losses(scores.into(), &SideInformation::none());
 /// assert_eq!(losses.num_counted().unwrap().into_scalar::<f32>(), 1.0);
 /// let mean = losses.reduce(Reduction::Mean).into_scalar::<f32>();
 /// assert!((mean - 3f32.ln()).abs() < 1e-6); // the loss of the first anchor

@@ -1,33 +1,43 @@
-//! Embeddings whose scores need not exist.
+//! The input of every estimator: embeddings whose scores need not exist, or scores.
 
 use crate::{Estimator, Losses, Scores, Similarity};
 use bcl_kernels::{
     Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, matmul, sampled_contrast, sampled_dot,
 };
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
 /// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses faster from all scores at once than block by block.
 const SCORES_AT_ONCE: usize = 1 << 24;
 
-/// Embeddings of anchors, their positives and their negatives: what [`Scores`] are computed from.
+/// Anchors, their positives and their negatives: the input of every [`Estimator`]. Either embeddings, which are compared by a
+/// [`Similarity`], or given [`Scores`].
 ///
-/// With [`Estimator::losses_of`](crate::Estimator::losses_of), some estimators need no scores: they compute a block of anchors at a time, and in large
+/// With embeddings, some estimators need no scores: they compute a block of anchors at a time, and in large
 /// batches take no memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are
 /// faster; on a GPU, where there would be more than 16 million scores. All others [compute the scores](Self::into_scores) first; losses and
 /// gradients are the same up to rounding.
 ///
+/// | anchors and negatives | pairs |
+/// | --- | --- |
+/// | two views of a batch, as in SimCLR | [`from_views`](Self::from_views), or the array `[first, second]` for cosines |
+/// | each row of a table with the rows of another, as in NNCLR | [`from_cross_views`](Self::from_cross_views) |
+/// | a table that all anchors share, such as a queue | [`with_negatives`](Self::with_negatives) |
+/// | rows of a table that were sampled for each anchor | [`sampled`](Self::sampled) |
+/// | samples with labels | [`from_labels`](Self::from_labels) |
+/// | similarities from elsewhere | [`Scores`], which become pairs by `into()` |
+///
 /// ```
-/// use bcl_core::{BayesianLossConfig, Estimator, Pairs, Reduction, SideInformation, Similarity};
+/// use bcl_core::{BayesianLossConfig, Pairs, Reduction, Similarity};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex().autodiff();
 /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device).require_grad());
 ///
 /// let pairs = Pairs::from_views(first.clone(), second, Similarity::Cosine);
-/// let losses = BayesianLossConfig::new().init().losses_of(pairs, &SideInformation::none());
+/// let loss = BayesianLossConfig::new().init().forward(pairs, Reduction::Mean);
 ///
-/// let gradients = losses.reduce(Reduction::Mean).backward();
+/// let gradients = loss.backward();
 /// assert_eq!(first.grad(&gradients).unwrap().dims(), [8, 16]);
 /// ```
 #[derive(Debug, Clone)]
@@ -58,19 +68,50 @@ enum Source {
     Tables([Tensor<2>; 3], Excluded),
     /// Anchors and a table, with the rows of the positives and of each anchor's own negatives.
     Sampled([Tensor<2>; 2], Tensor<1, Int>, Tensor<2, Int>),
+    /// Similarities that are known already.
+    Scores(Box<Scores>),
+}
+
+/// How kernels compute losses.
+#[derive(Debug)]
+pub struct Kernel(pub(crate) Weighing, pub(crate) Correction);
+
+impl From<Scores> for Pairs {
+    fn from(scores: Scores) -> Self {
+        Self {
+            least: scores.least_similarity,
+            ..Self::new(Source::Scores(Box::new(scores)), Similarity::Dot)
+        }
+    }
+}
+
+/// Two views of a batch, compared by their cosines: [`Pairs::from_views`].
+impl From<[Tensor<2>; 2]> for Pairs {
+    fn from([first, second]: [Tensor<2>; 2]) -> Self {
+        Self::from_views(first, second, Similarity::Cosine)
+    }
 }
 
 impl Pairs {
-    /// Compares two views of a batch with each other, as [`Scores::from_views`] does.
+    /// Compares two views of a batch with each other, as in SimCLR.
+    ///
+    /// Every embedding is an anchor (the rows of `first`, then the rows of `second`); its positive is the other view of the same
+    /// sample, its negatives are both views of all other samples.
     ///
     /// # Shapes
     /// - first, second: `[batch_size, dim]`
+    /// - positives:     `[2 · batch_size, 1]`
+    /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
+    ///
+    /// Rows that have unit length already may be compared by [`Similarity::Dot`]; add
+    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity) then, because these are cosines.
     pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
         let [batch_size, _] = first.dims();
         Self::from_views_of(first, second, similarity, 0..2 * batch_size)
     }
 
-    /// Compares the rows `anchors` of [`from_views`](Self::from_views) alone, as [`Scores::from_views_of`] does.
+    /// Compares only the rows `anchors` of [`from_views`](Self::from_views), if the losses of all anchors would not fit into memory; see
+    /// [gradient caching](crate::gradient_cache).
     ///
     /// # Shapes
     /// - first, second: `[batch_size, dim]`
@@ -79,54 +120,86 @@ impl Pairs {
         Self::new(Source::Views([first, second], anchors), similarity)
     }
 
-    /// Compares each row of a table with the rows of another one, as [`Scores::from_cross_views`] does.
+    /// Compares each row of a table with the rows of another one: the positive is the row of the same sample, the negatives are the rows
+    /// of all other samples. With neighbours from a support set as anchors and predictions as the others, this is NNCLR.
+    ///
+    /// # Shapes
+    /// - first, second: `[batch_size, dim]`, anchors and the rows that they are compared with
+    /// - positives:     `[batch_size, 1]`
+    /// - negatives:     `[batch_size, batch_size - 1]`
+    ///
+    /// ```
+    /// use bcl_core::{Pairs, Similarity};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let first = Tensor::<2>::from_data([[1.0], [2.0], [3.0]], &device);
+    /// let second = Tensor::<2>::from_data([[10.0], [20.0], [30.0]], &device);
+    /// let scores = Pairs::from_cross_views(first, second, Similarity::Dot).into_scores();
+    /// assert_eq!(scores.positives.into_data().iter::<f32>().collect::<Vec<_>>(), [10.0, 40.0, 90.0]);
+    /// assert_eq!(scores.negatives.into_data().iter::<f32>().collect::<Vec<_>>(), [20.0, 30.0, 20.0, 60.0, 30.0, 60.0]);
+    /// ```
+    pub fn from_cross_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
+        let [batch_size, _] = first.dims();
+        Self::from_cross_views_of(first, second, similarity, 0..batch_size)
+    }
+
+    /// Compares only the rows `anchors` of [`from_cross_views`](Self::from_cross_views).
     ///
     /// # Shapes
     /// - first, second: `[batch_size, dim]`
     /// - anchors:       a range of `0..batch_size`
-    pub fn from_cross_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+    pub fn from_cross_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
         Self::new(Source::CrossViews([first, second], anchors), similarity)
     }
 
     /// Compares anchors with one positive each and with a table of negatives that all of them share, such as a queue.
     ///
+    /// Rows that are not negatives of an anchor are excluded, such as its positive, or items that a user has interacted with. An anchor
+    /// whose rows are all excluded has no [loss](Losses).
+    ///
     /// # Shapes
     /// - anchors, positives: `[num_anchors, dim]`
     /// - negatives:          `[num_negatives, dim]`
-    pub fn with_negatives(anchors: Tensor<2>, positives: Tensor<2>, negatives: Tensor<2>, similarity: Similarity) -> Self {
-        Self::new(Source::Tables([anchors, positives, negatives], Excluded::None), similarity)
-    }
-
-    /// Leaves out rows that are not negatives of an anchor, such as its positive, or items that a user has interacted with. An anchor whose rows are all
-    /// left out has no [loss](Losses).
     ///
     /// ```
-    /// use bcl_core::{Estimator, Excluded, InfoNceLossConfig, Pairs, SideInformation, Similarity};
+    /// use bcl_core::{Excluded, InfoNceLossConfig, Pairs, Similarity};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
     /// let [users, items] = [0.0, 1.0].map(|value| Tensor::<2>::full([3, 4], value, &device));
     ///
     /// // The item of each row is the positive; the first user also likes the second user's item.
-    /// let pairs = Pairs::with_negatives(users, items.clone(), items, Similarity::Dot);
-    /// let pairs = pairs.excluding(Excluded::listed([vec![0, 1], vec![1], vec![2]]));
+    /// let excluded = Excluded::listed([vec![0, 1], vec![1], vec![2]]);
+    /// let pairs = Pairs::with_negatives(users, items.clone(), items, Similarity::Dot, excluded);
     ///
-    /// let losses = InfoNceLossConfig::new().init().losses_of(pairs, &SideInformation::none()).values().into_data();
+    /// let losses = InfoNceLossConfig::new().init().forward_no_reduction(pairs).into_data();
     /// assert!((losses.as_slice::<f32>().unwrap()[0] - 2f32.ln()).abs() < 1e-6); // one positive among two equal scores
     /// assert!((losses.as_slice::<f32>().unwrap()[1] - 3f32.ln()).abs() < 1e-6);
     /// ```
-    ///
-    /// # Panics
-    /// Panics if the pairs are not from [`with_negatives`](Self::with_negatives).
-    pub fn excluding(mut self, rows: Excluded) -> Self {
-        match &mut self.source {
-            Source::Tables(_, excluded) => *excluded = rows,
-            _ => panic!("only rows of a table that anchors share can be left out"),
-        }
-        self
+    pub fn with_negatives(
+        anchors: Tensor<2>,
+        positives: Tensor<2>,
+        negatives: Tensor<2>,
+        similarity: Similarity,
+        excluded: Excluded,
+    ) -> Self {
+        Self::new(Source::Tables([anchors, positives, negatives], excluded), similarity)
     }
 
-    /// Adds a number to each similarity, as [`Scores::with_offsets`] does.
+    /// Compares anchors with rows of a table by dot products: with one positive each, and with negatives that were sampled for each anchor.
+    ///
+    /// # Shapes
+    /// - anchors:   `[num_anchors, dim]`
+    /// - table:     `[num_rows, dim]`
+    /// - positives: `[num_anchors]`, rows of the table
+    /// - negatives: `[num_anchors, num_negatives]`, rows of the table
+    pub fn sampled(anchors: Tensor<2>, table: Tensor<2>, positives: Tensor<1, Int>, negatives: Tensor<2, Int>) -> Self {
+        Self::new(Source::Sampled([anchors, table], positives, negatives), Similarity::Dot)
+    }
+
+    /// Adds a number to each similarity, such as the logarithm of how rarely an item is drawn. Removes the
+    /// [lowest value](Self::with_least_similarity), since sums have none.
     ///
     /// # Shapes
     /// - positives: `[num_anchors]`
@@ -139,17 +212,6 @@ impl Pairs {
         self.offsets = Some(Offsets { positives, negatives });
         self.least = None;
         self
-    }
-
-    /// Compares anchors with rows of a table by dot products: with one positive each, and with negatives that were sampled for each anchor.
-    ///
-    /// # Shapes
-    /// - anchors:   `[num_anchors, dim]`
-    /// - table:     `[num_rows, dim]`
-    /// - positives: `[num_anchors]`, rows of the table
-    /// - negatives: `[num_anchors, num_negatives]`, rows of the table
-    pub fn sampled(anchors: Tensor<2>, table: Tensor<2>, positives: Tensor<1, Int>, negatives: Tensor<2, Int>) -> Self {
-        Self::new(Source::Sampled([anchors, table], positives, negatives), Similarity::Dot)
     }
 
     fn new(source: Source, similarity: Similarity) -> Self {
@@ -170,12 +232,13 @@ impl Pairs {
     /// Computes the scores.
     ///
     /// # Panics
-    /// Panics if the shapes do not fit together, as the functions of [`Scores`] do.
+    /// Panics if the shapes do not fit together, if two views have fewer than two samples, or if a range of anchors is empty or reaches
+    /// beyond the batch.
     pub fn into_scores(self) -> Scores {
         let similarity = self.similarity;
         let scores = match self.source {
             Source::Views([first, second], anchors) => Scores::from_views_of(first, second, similarity, anchors),
-            Source::CrossViews([first, second], anchors) => Scores::from_cross_views(first, second, similarity, anchors),
+            Source::CrossViews([first, second], anchors) => Scores::from_cross_views_of(first, second, similarity, anchors),
             Source::Tables(tables, excluded) => {
                 let [anchors, positives, negatives] = tables.map(|table| similarity.prepare(table));
                 let positives = (anchors.clone() * positives).sum_dim(1);
@@ -191,6 +254,7 @@ impl Pairs {
                 let positives = scores.clone().slice_dim(1, 0..1);
                 Scores::multi_positive(positives, scores.slice_dim(1, 1..num_negatives + 1))
             }
+            Source::Scores(scores) => *scores,
         };
         let scores = match self.offsets {
             Some(Offsets { positives, negatives }) => scores.with_offsets(positives, negatives),
@@ -211,6 +275,7 @@ impl Pairs {
             Source::CrossViews([first, _], _) => first.dims()[0].saturating_sub(1),
             Source::Tables([_, _, negatives], excluded) => negatives.dims()[0].saturating_sub(excluded.count().unwrap_or(0)),
             Source::Sampled(_, _, negatives) => negatives.dims()[1],
+            Source::Scores(scores) => scores.num_negatives(),
         }
     }
 
@@ -229,17 +294,38 @@ impl Pairs {
             | Source::CrossViews([first, _], _)
             | Source::Tables([first, ..], _)
             | Source::Sampled([first, _], ..) => first,
+            Source::Scores(scores) => &scores.negatives,
+        }
+    }
+
+    /// The device of the embeddings or scores.
+    pub fn device(&self) -> Device {
+        self.like().device()
+    }
+
+    /// Whether an estimator computes a matrix of scores for the losses of these pairs.
+    pub fn needs_scores(&self, estimator: &dyn Estimator) -> bool {
+        self.kernel_of(estimator).is_none()
+    }
+
+    /// Computes the losses of an estimator without scores if that is possible and worth it, else from its losses of scores.
+    pub(crate) fn losses(self, estimator: &dyn Estimator, of_scores: impl FnOnce(Scores) -> Losses) -> Losses {
+        match self.kernel_of(estimator) {
+            Some(kernel) => self.fused(estimator.temperature(), kernel),
+            None => of_scores(self.into_scores()),
         }
     }
 
     /// How an estimator computes its losses without scores, if it can in this precision, and should on this device.
-    pub(crate) fn kernel_of<E: Estimator + ?Sized>(&self, estimator: &E) -> Option<(Weighing, Correction)> {
+    fn kernel_of(&self, estimator: &dyn Estimator) -> Option<Kernel> {
         let like = self.like();
         let saves_memory =
             self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE && !matches!(self.source, Source::Sampled(..));
         let is_worth_it = contrast_is_fused(&like.device()) || saves_memory;
-        let is_possible =
-            [DType::F32, DType::F64].contains(&like.dtype()) && self.num_negatives() > 0 && self.offsets_fit_tables();
+        let is_possible = !matches!(self.source, Source::Scores(_))
+            && [DType::F32, DType::F64].contains(&like.dtype())
+            && self.num_negatives() > 0
+            && self.offsets_fit_tables();
         if is_worth_it && is_possible {
             estimator.kernel(self)
         } else {
@@ -259,11 +345,12 @@ impl Pairs {
         match &self.source {
             Source::Views(_, anchors) | Source::CrossViews(_, anchors) => anchors.len(),
             Source::Tables([anchors, ..], _) | Source::Sampled([anchors, _], ..) => anchors.dims()[0],
+            Source::Scores(scores) => scores.num_anchors(),
         }
     }
 
     /// Computes the losses without scores.
-    pub(crate) fn fused(self, temperature: f64, weighing: Weighing, correction: Correction) -> Losses {
+    fn fused(self, temperature: f64, Kernel(weighing, correction): Kernel) -> Losses {
         let similarity = self.similarity;
         let of = |excluded| Contrast {
             temperature,
@@ -302,6 +389,7 @@ impl Pairs {
                 let losses = sampled_contrast(anchors, table, positives, negatives, &of(Excluded::None));
                 return Losses::new(losses, None);
             }
+            Source::Scores(_) => unreachable!("no kernel takes scores"),
         };
         let [anchors, positives, negatives] = tables;
         let counted = has_negatives(&excluded, &anchors, &negatives);

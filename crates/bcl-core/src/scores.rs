@@ -1,4 +1,4 @@
-//! Similarities of anchors with their positives and negatives: what every estimator takes.
+//! Similarities of anchors with their positives and negatives.
 
 mod stack;
 mod views;
@@ -10,7 +10,7 @@ use burn::tensor::{Bool, Tensor};
 /// Raw similarities of a batch of anchors with their positives and their negatives.
 ///
 /// Scores may come from anywhere: other views of the batch, a queue, a memory bank, sampled items, graph patches. An
-/// [`Estimator`](crate::Estimator) turns them into a loss without knowing the source.
+/// [`Estimator`](crate::Estimator) turns them into a loss without knowing the source. From embeddings, [`Pairs`](crate::Pairs) do it faster.
 ///
 /// # Shapes
 /// - positives:   `[num_anchors, num_positives]`; most sources have one positive per anchor
@@ -38,6 +38,8 @@ pub struct Scores {
     pub least_similarity: Option<f64>,
     /// The factor of [`scaled`](Self::scaled), `[1, 1]`. The least similarity is that before.
     pub factor: Option<Tensor<2>>,
+    /// Which negatives share their anchor's class, if the labels are known.
+    pub(crate) same_class: Option<Tensor<2, Bool>>,
 }
 
 impl Scores {
@@ -66,7 +68,7 @@ impl Scores {
     /// Panics if the numbers of anchors differ, or if there is no anchor, no positive or no negative.
     ///
     /// ```
-    /// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
+    /// use bcl_core::{InfoNceLossConfig, Reduction, Scores};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
@@ -95,6 +97,7 @@ impl Scores {
             log_weights: None,
             least_similarity: None,
             factor: None,
+            same_class: None,
         }
     }
 
@@ -143,7 +146,7 @@ impl Scores {
     /// Panics if the shape is another one.
     ///
     /// ```
-    /// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
+    /// use bcl_core::{InfoNceLossConfig, Reduction, Scores};
     /// use burn::tensor::{Device, Tensor};
     ///
     /// let device = Device::flex();
@@ -195,14 +198,15 @@ impl Scores {
     /// Panics if the scores are scaled already.
     ///
     /// ```
-    /// use bcl_core::{DebiasedLossConfig, Estimator, Reduction, Scores, Similarity};
+    /// use bcl_core::{DebiasedLossConfig, Pairs, Reduction, Similarity};
     /// use burn::tensor::{Device, Distribution, Tensor};
     ///
     /// let device = Device::flex().autodiff();
     /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([4, 8], Distribution::Default, &device));
     /// let log_rate = Tensor::<1>::from_data([0.07f32.recip().ln()], &device).require_grad();
     ///
-    /// let scores = Scores::from_views(first, second, Similarity::Cosine).scaled(log_rate.clone().exp());
+    /// let pairs = Pairs::from_views(first, second, Similarity::Cosine);
+    /// let scores = pairs.into_scores().scaled(log_rate.clone().exp());
     /// let estimator = DebiasedLossConfig::new().with_temperature(1.0).init();
     /// let gradients = estimator.forward(scores, Reduction::Mean).backward();
     /// assert!(log_rate.grad(&gradients).is_some());

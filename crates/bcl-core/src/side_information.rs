@@ -1,17 +1,16 @@
-//! What a training step knows beside its scores.
+//! What a training step knows beside its pairs.
 
 use crate::Scores;
 use burn::tensor::{Bool, Tensor};
 use std::ops::Range;
 
-/// What a training step knows beside its [`Scores`]: the true classes of the negatives, random draws, and the rates of the draws.
+/// What a training step knows beside its [`Pairs`](crate::Pairs): the true classes of the negatives, random draws, and the rates of the draws.
 ///
-/// Most estimators need none of it. The supervised oracle needs the classes
-/// ([`Estimator::needs_truth`](crate::Estimator::needs_truth)), the augmented losses need draws
-/// ([`Estimator::noise_shape`](crate::Estimator::noise_shape)).
+/// Most estimators need none of it. The supervised oracle needs the classes, the augmented losses need draws: see
+/// [`Requirements`](crate::Requirements).
 ///
 /// ```
-/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedLossConfig};
+/// use bcl_core::{Reduction, Scores, SideInformation, SupervisedLossConfig};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -28,8 +27,8 @@ use std::ops::Range;
 pub struct SideInformation {
     /// True where a negative shares its anchor's class, `[num_anchors, num_negatives]`.
     pub same_class: Option<Tensor<2, Bool>>,
-    /// One Gamma draw per anchor, `[num_anchors]`, with unit rate and the shape that
-    /// [`Estimator::noise_shape`](crate::Estimator::noise_shape) returns.
+    /// One Gamma draw per anchor, `[num_anchors]`, with unit rate and the shape parameter that
+    /// the estimator [requires](crate::Requirements::gamma_shape).
     pub noise: Option<Tensor<1>>,
     /// Log of the rate at which the augmented loss draws, `[num_anchors]`; `None` for the rate of the batch.
     pub log_rates: Option<Tensor<1>>,
@@ -41,7 +40,7 @@ impl SideInformation {
         Self::default()
     }
 
-    /// Adds which negatives share their anchor's class (true).
+    /// Adds which negatives share their anchor's class (true), as [`same_class`](crate::same_class()) returns them.
     ///
     /// # Shapes
     /// - `same_class`: `[num_anchors, num_negatives]`
@@ -103,7 +102,7 @@ impl SideInformation {
 
     /// Which negatives are false ones.
     pub(crate) fn same_class_for(&self, scores: &Scores) -> Tensor<2, Bool> {
-        let Some(same_class) = self.same_class.clone() else {
+        let Some(same_class) = self.same_class.clone().or_else(|| scores.same_class.clone()) else {
             panic!(
                 "the supervised oracle needs to know which negatives share the anchor's class: add it with \
                  SideInformation::with_same_class"

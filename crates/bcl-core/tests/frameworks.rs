@@ -5,7 +5,7 @@
 
 use bcl_core::{
     AugmentedBase, AugmentedLossConfig, AugmentedRate, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig,
-    NoiseContrastiveLossConfig, Reduction, Scores, SideInformation, Similarity,
+    NoiseContrastiveLossConfig, Pairs, Reduction, Scores, SideInformation, Similarity,
     joint_embedding::{BarlowTwinsConfig, DinoConfig, StandardDeviation, SwavConfig, VicRegConfig, negative_cosine, sinkhorn},
     schedule::Schedule,
     unit_rows,
@@ -242,7 +242,7 @@ fn of_nnclr(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let estimator = InfoNceLossConfig::new().with_temperature(inputs.number("temperature")).init();
     let loss = |scores| estimator.forward(scores, Reduction::Mean);
     let crossed = |anchors: &Tensor<2>, others: &Tensor<2>| {
-        let scores = Scores::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine, 0..batch_size);
+        let scores = Pairs::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine).into_scores();
         loss(scores)
     };
     let directions = [(first, inputs.table("p1")), (second, inputs.table("p0"))];
@@ -251,7 +251,7 @@ fn of_nnclr(inputs: &Inputs) -> (Tensor<1>, Outputs) {
         "cross_symmetric" => crossed(&neighbours, &predictions) + crossed(&predictions, &neighbours),
         form => {
             assert_eq!(form, "ntxent");
-            loss(Scores::from_views(neighbours, predictions, Similarity::Cosine))
+            loss(Pairs::from_views(neighbours, predictions, Similarity::Cosine).into_scores())
         }
     });
     let outputs = indices.map(|indices| indices.into_data().iter::<f64>().collect());
@@ -313,7 +313,7 @@ fn of_bank(inputs: &Inputs) -> (Tensor<1>, Outputs) {
 }
 
 fn two_views(inputs: &Inputs) -> Scores {
-    Scores::from_views(inputs.table("z0"), inputs.table("z1"), Similarity::Cosine)
+    Pairs::from_views(inputs.table("z0"), inputs.table("z1"), Similarity::Cosine).into_scores()
 }
 
 fn of_decoupled(inputs: &Inputs) -> (Tensor<1>, Outputs) {

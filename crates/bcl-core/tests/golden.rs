@@ -4,7 +4,7 @@
 //! code of this library was used. `BCL_GOLDEN=PATH/golden_public.json` compares with the whole file instead.
 
 use bcl_core::{
-    BayesianVariant, EstimatorConfig, Reduction, Scores, SideInformation, Similarity,
+    BayesianVariant, EstimatorConfig, Pairs, Reduction, Scores, SideInformation, Similarity,
     posterior::{Posterior, ecdf},
 };
 use bcl_golden::{Deviation, LOSSES, LossCase, LossFile, Views};
@@ -54,7 +54,9 @@ fn scores(views: &Views, device: &Device, dtype: DType) -> ([Tensor<2>; 2], Scor
         Tensor::<2>::from_data(data, (device, dtype)).require_grad()
     });
     // The file has unit rows, and gradients with respect to these rows without normalisation.
-    let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Dot).with_least_similarity(-1.0);
+    let scores = Pairs::from_views(first.clone(), second.clone(), Similarity::Dot)
+        .into_scores()
+        .with_least_similarity(-1.0);
     ([first, second], scores)
 }
 

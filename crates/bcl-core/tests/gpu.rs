@@ -4,7 +4,7 @@
 #[path = "../../bcl-kernels/tests/gpu/device.rs"]
 mod device;
 
-use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
+use bcl_core::{EstimatorConfig, Pairs, Reduction, SideInformation, Similarity};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use device::gpu;
 
@@ -32,7 +32,7 @@ fn measured(config: &EstimatorConfig, noise: f32, masked: bool, device: Device) 
         Tensor::<2>::from_data(TensorData::new(values, [BATCH, DIM]), &device).require_grad()
     };
     let (first, second) = (view(1.0), view(-1.0));
-    let mut scores = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
+    let mut scores = Pairs::from_views(first.clone(), second.clone(), Similarity::Cosine).into_scores();
     let shape = [2 * BATCH, 2 * BATCH - 2];
     let truth = |seed, share| {
         let values: Vec<bool> = numbers(seed, shape[0] * shape[1]).iter().map(|&x| x < share).collect();
@@ -43,10 +43,10 @@ fn measured(config: &EstimatorConfig, noise: f32, masked: bool, device: Device) 
     if masked {
         scores = scores.with_mask(truth(3, 0.5));
     }
-    if estimator.needs_truth() {
+    if estimator.requirements().truth {
         side = side.with_same_class(truth(4, -0.8));
     }
-    if estimator.noise_shape().is_some() {
+    if estimator.requirements().gamma_shape.is_some() {
         let draws: Vec<f32> = numbers(5, 2 * BATCH).iter().map(|x| 1.0 + x.abs()).collect();
         side = side.with_noise(Tensor::from_data(TensorData::from(&*draws), &device));
     }

@@ -1,7 +1,7 @@
 //! Blocks of anchors add up to the whole batch, for every estimator, with masks and side information.
 
 use bcl_core::{
-    EstimatorConfig, Reduction, Scores, SideInformation, Similarity,
+    EstimatorConfig, Pairs, Reduction, Scores, SideInformation, Similarity,
     gradient_cache::{EmbeddingGradients, Table, surrogate},
 };
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
@@ -32,7 +32,7 @@ fn compare(views: &[Tensor<2>], anchors: Range<usize>, mask: Masked) -> (Scores,
         .with_noise(Tensor::from_data(TensorData::from(noise.as_slice()), (&device, DType::F64)))
         .with_same_class(marks(&device, |i| i % 4 == 0))
         .of_anchors(anchors.clone());
-    let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors.clone());
+    let scores = Pairs::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors.clone()).into_scores();
     let rows = |marks: Tensor<2, Bool>| marks.slice([anchors]);
     let scores = match mask {
         Masked::Nothing => scores,
@@ -81,7 +81,7 @@ fn loss_and_gradients_are_those_of_all_anchors_at_once() {
             let cache = EmbeddingGradients::compute(tables, ANCHORS, at_most, |views, anchors| {
                 assert!(anchors.len() <= at_most);
                 let (scores, side) = compare(views, anchors, mask);
-                estimator.losses(scores, &side)
+                estimator.losses(scores.into(), &side)
             });
             assert_close(&values(cache.loss), &values(whole.clone()), &what);
             if matches!(mask, Masked::Anchors) {
@@ -108,8 +108,8 @@ fn embeddings_that_no_anchor_meets_have_a_gradient_of_zeros() {
     let estimator = EstimatorConfig::all()[0].init();
     let three = [first.clone(), second, first].map(Table::Trained);
     let cache = EmbeddingGradients::compute(three, ANCHORS, 5, |views, anchors| {
-        let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
-        estimator.losses(scores, &SideInformation::none())
+        let scores = Pairs::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors).into_scores();
+        estimator.losses(scores.into(), &SideInformation::none())
     });
     let gradient = |table: usize| values(cache.gradients[table].clone().expect("it is trained"));
     assert_eq!(gradient(2), [0.0; SAMPLES * DIM]);
@@ -122,8 +122,8 @@ fn constant_embeddings_have_no_gradient_and_change_none_of_the_others() {
     let estimator = EstimatorConfig::all()[0].init();
     let compute = |tables: Vec<Table>| {
         EmbeddingGradients::compute(tables, ANCHORS, 5, |views, anchors| {
-            let scores = Scores::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors);
-            estimator.losses(scores, &SideInformation::none())
+            let scores = Pairs::from_views_of(views[0].clone(), views[1].clone(), Similarity::Cosine, anchors).into_scores();
+            estimator.losses(scores.into(), &SideInformation::none())
         })
     };
     let both = compute(vec![Table::Trained(first.clone()), Table::Trained(second.clone())]);

@@ -36,12 +36,15 @@ fn ways() -> Vec<(&'static str, Way)> {
         ("dot products", of_views(Similarity::Dot, 0..2 * SAMPLES)),
         (
             "crossed views",
-            Box::new(|[first, second, _]| Pairs::from_cross_views(first.clone(), second.clone(), Similarity::Cosine, 3..SAMPLES)),
+            Box::new(|[first, second, _]| {
+                Pairs::from_cross_views_of(first.clone(), second.clone(), Similarity::Cosine, 3..SAMPLES)
+            }),
         ),
         (
             "a queue",
             Box::new(|[first, second, queue]| {
-                Pairs::with_negatives(first.clone(), second.clone(), queue.clone(), Similarity::Dot).with_least_similarity(-5.0)
+                Pairs::with_negatives(first.clone(), second.clone(), queue.clone(), Similarity::Dot, Excluded::None)
+                    .with_least_similarity(-5.0)
             }),
         ),
         (
@@ -55,23 +58,22 @@ fn ways() -> Vec<(&'static str, Way)> {
                         (anchor % 13..anchor % 17).collect()
                     }
                 });
-                let pairs = Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Cosine);
-                pairs.excluding(Excluded::listed(lists))
+                let excluded = Excluded::listed(lists);
+                Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Cosine, excluded)
             }),
         ),
         (
             "the positives of a batch with offsets",
             Box::new(|[first, second, _]| {
-                let pairs = Pairs::with_negatives(first.clone(), second.clone(), second.clone(), Similarity::Cosine);
-                let offsets = offsets([1, SAMPLES], first);
-                let pairs = pairs.excluding(Excluded::Own { first: 0 });
+                let (excluded, offsets) = (Excluded::Own { first: 0 }, offsets([1, SAMPLES], first));
+                let pairs = Pairs::with_negatives(first.clone(), second.clone(), second.clone(), Similarity::Cosine, excluded);
                 pairs.with_offsets(offsets.clone().squeeze_dim(0), offsets)
             }),
         ),
         (
             "a table with offsets for each anchor",
             Box::new(|[first, second, table]| {
-                let pairs = Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Dot);
+                let pairs = Pairs::with_negatives(first.clone(), second.clone(), table.clone(), Similarity::Dot, Excluded::None);
                 let positives = offsets([1, SAMPLES], first).squeeze_dim(0);
                 pairs.with_offsets(positives, offsets([SAMPLES, 40], first))
             }),
@@ -114,15 +116,15 @@ fn every_estimator_gives_the_losses_and_gradients_of_the_scores() {
             for config in EstimatorConfig::all() {
                 let estimator = config.init();
                 let mut side = SideInformation::none();
-                if estimator.noise_shape().is_some() {
+                if estimator.requirements().gamma_shape.is_some() {
                     side = side.with_noise(Tensor::ones([num_anchors], (&scores.negatives.device(), dtype)));
                 }
-                if estimator.needs_truth() {
+                if estimator.requirements().truth {
                     let none = Tensor::<2>::zeros([num_anchors, num_negatives], &scores.negatives.device());
                     side = side.with_same_class(none.bool());
                 }
-                let ours = measured(&tables, |tables| estimator.losses_of(pairs(tables), &side));
-                let expected = measured(&tables, |tables| estimator.losses(pairs(tables).into_scores(), &side));
+                let ours = measured(&tables, |tables| estimator.losses(pairs(tables), &side));
+                let expected = measured(&tables, |tables| estimator.losses(pairs(tables).into_scores().into(), &side));
                 for (ours, expected) in ours.into_iter().zip(expected) {
                     let difference = (ours - expected.clone()).abs() / (expected.abs() + 1.0);
                     let difference = difference.max().into_scalar::<f64>();
@@ -137,8 +139,8 @@ fn every_estimator_gives_the_losses_and_gradients_of_the_scores() {
 fn a_queue_without_a_gradient_gets_none() {
     let [anchors, positives] = [0.0, 0.9].map(|phase| table(6, phase, DType::F32).require_grad());
     let queue = table(9, 0.3, DType::F32);
-    let pairs = Pairs::with_negatives(anchors.clone(), positives, queue.clone(), Similarity::Cosine);
-    let losses = InfoNceLossConfig::new().init().losses_of(pairs, &SideInformation::none());
+    let pairs = Pairs::with_negatives(anchors.clone(), positives, queue.clone(), Similarity::Cosine, Excluded::None);
+    let losses = InfoNceLossConfig::new().init().losses(pairs, &SideInformation::none());
     let gradients = losses.values().sum().backward();
     assert!(anchors.grad(&gradients).is_some());
     assert!(queue.grad(&gradients).is_none());
@@ -147,9 +149,17 @@ fn a_queue_without_a_gradient_gets_none() {
 #[test]
 fn rows_that_are_left_out_and_offsets_need_no_scores() {
     let [anchors, positives] = [0.0, 0.9].map(|phase| table(SAMPLES, phase, DType::F32));
-    let of_batch = || Pairs::with_negatives(anchors.clone(), positives.clone(), positives.clone(), Similarity::Cosine);
-    let own = || of_batch().excluding(Excluded::Own { first: 0 });
-    let listed = of_batch().excluding(Excluded::listed((0..SAMPLES as u32).map(|anchor| vec![anchor])));
+    let of_batch = |excluded| {
+        Pairs::with_negatives(
+            anchors.clone(),
+            positives.clone(),
+            positives.clone(),
+            Similarity::Cosine,
+            excluded,
+        )
+    };
+    let own = || of_batch(Excluded::Own { first: 0 });
+    let listed = of_batch(Excluded::listed((0..SAMPLES as u32).map(|anchor| vec![anchor])));
     let with_offsets = |pairs: Pairs, rows| {
         let of_positives = offsets([1, SAMPLES], &anchors).squeeze_dim(0);
         pairs.with_offsets(of_positives, offsets([rows, SAMPLES], &anchors))
@@ -157,7 +167,7 @@ fn rows_that_are_left_out_and_offsets_need_no_scores() {
     let need_scores = |pairs: Pairs| {
         ["info_nce", "hard", "bayesian"].map(|kind| {
             let config: EstimatorConfig = serde_json::from_value(serde_json::json!({ "kind": kind })).unwrap();
-            config.init().needs_scores(&pairs)
+            pairs.needs_scores(config.init().as_ref())
         })
     };
     assert_eq!(need_scores(own()), [false, false, false]);

@@ -92,7 +92,7 @@ fn compute(config: &EstimatorConfig, scores: &Scores, side: &SideInformation) ->
     scores.positives = scores.positives.require_grad();
     scores.negatives = scores.negatives.require_grad();
     let leaves = [scores.positives.clone(), scores.negatives.clone()];
-    let losses = estimator.losses(scores, side);
+    let losses = estimator.losses(scores.into(), side);
     let each = values(losses.clone().values());
     let gradients = losses.reduce(Reduction::Sum).backward();
     let [of_positives, of_negatives] = leaves.map(|leaf| values(leaf.grad(&gradients).expect("a gradient")));
@@ -302,7 +302,7 @@ fn anchors_without_positives_have_no_loss_and_leave_the_mean() {
         let positives = matrix(wave(2 * ANCHORS, 0.3), DType::F64);
         let counted = (0..2 * ANCHORS).map(|i| i / 2 != 1).collect();
         let scores = Scores::multi_positive(positives, matrix(negatives(), DType::F64)).with_positives_mask(marks(counted));
-        let losses = config.init().losses(scores, &side(same_class(), DType::F64));
+        let losses = config.init().losses(scores.into(), &side(same_class(), DType::F64));
         assert_eq!(
             values(losses.num_counted().expect("a mask")),
             [ANCHORS as f64 - 1.0],
@@ -341,7 +341,7 @@ fn gradients_of_several_positives_and_weighted_negatives_match_finite_difference
     let positives = wave(2 * ANCHORS, 0.3);
     for config in all_and_normalised() {
         // The noise is constant in the gradient although the rate that it is drawn with is not.
-        if config.init().noise_shape().is_some() {
+        if config.init().requirements().gamma_shape.is_some() {
             continue;
         }
         let side = side(same_class(), DType::F64);
@@ -417,7 +417,7 @@ fn scaled_scores_are_those_at_another_temperature() {
             };
             let loss = |config: &EstimatorConfig, scores| {
                 let side = side(same_class(), DType::F64);
-                values(config.init().losses(scores, &side).values())
+                values(config.init().losses(scores.into(), &side).values())
             };
             let at = |temperature| {
                 let mut config = config.clone();
@@ -449,7 +449,7 @@ fn the_gradient_of_a_learned_temperature_is_the_slope_of_the_loss() {
     let mut floored = 0;
     for config in EstimatorConfig::all() {
         // Their noise holds parts of the loss constant, so its slope is another.
-        if config.init().noise_shape().is_some() {
+        if config.init().requirements().gamma_shape.is_some() {
             continue;
         }
         let side = || side(same_class(), DType::F64);

@@ -3,7 +3,8 @@
 //!
 //! ```toml
 //! [dependencies]
-//! bcl-data = "0.1"
+//! # Not published yet: this is a clone of the repository; `git = "…"` with its address works, too.
+//! bcl-data = { path = "../bcl/crates/bcl-data" }
 //! ```
 //!
 //! Graphs are in [`graphs`]. There are three ways to get an [`InteractionData`], which consists of train and test [`Interactions`] (compressed sparse rows) and the

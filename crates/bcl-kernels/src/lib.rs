@@ -7,7 +7,8 @@
 //!
 //! ```toml
 //! [dependencies]
-//! bcl-kernels = "0.1"
+//! # Not published yet: this is a clone of the repository; `git = "…"` with its address works, too.
+//! bcl-kernels = { path = "../bcl/crates/bcl-kernels" }
 //! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
 //! ```
 //!

@@ -8,7 +8,7 @@ use super::{
     predictor::{self, predictor},
 };
 use crate::batches::ImageBatch;
-use bcl_core::{ParameterError, Scores, Similarity, matmul, parameter::count_in};
+use bcl_core::{Pairs, ParameterError, Scores, Similarity, matmul, parameter::count_in};
 use bcl_models::vision::{ImageEncoder, ProjectionHead};
 use burn::{
     module::Module,
@@ -175,10 +175,11 @@ impl ImageMethod for Nnclr {
         let of_direction = |view: usize, anchors: Range<usize>| {
             let neighbours = self.nearest(embeddings.rows(Self::TABLES[view][1]));
             let predictions = embeddings.rows(Self::TABLES[1 - view][0]);
-            match self.form {
-                NnclrForm::Cross => Scores::from_cross_views(neighbours, predictions, Similarity::Dot, anchors),
-                NnclrForm::NtXent => Scores::from_views_of(neighbours, predictions, Similarity::Dot, anchors),
-            }
+            let pairs = match self.form {
+                NnclrForm::Cross => Pairs::from_cross_views_of(neighbours, predictions, Similarity::Dot, anchors),
+                NnclrForm::NtXent => Pairs::from_views_of(neighbours, predictions, Similarity::Dot, anchors),
+            };
+            pairs.into_scores()
         };
         let [batch_size, _] = embeddings.rows(Self::TABLES[0][0]).dims();
         let scores = Scores::stack(

@@ -144,8 +144,7 @@ impl KeyQueue {
         if self.is_empty() {
             return Objective::Scores(self.scores(queries, keys));
         }
-        let pairs = Pairs::with_negatives(queries, keys.detach(), self.stored(), Similarity::Dot);
-        let pairs = pairs.excluding(self.own_keys(images));
+        let pairs = Pairs::with_negatives(queries, keys.detach(), self.stored(), Similarity::Dot, self.own_keys(images));
         Objective::Pairs(pairs.with_least_similarity(Similarity::Cosine.least()))
     }
 

@@ -74,7 +74,7 @@ impl Method for Recommendation {
                 excluded,
             } => {
                 let [positives, negatives] = [batch.positives, negatives].map(|rows| gather_rows(items.clone(), rows));
-                let pairs = Pairs::with_negatives(users, positives, negatives, Similarity::Dot).excluding(excluded);
+                let pairs = Pairs::with_negatives(users, positives, negatives, Similarity::Dot, excluded);
                 Objective::Pairs(pairs.with_least_similarity(least))
             }
         }

@@ -6,7 +6,8 @@
 //!
 //! ```toml
 //! [dependencies]
-//! bcl-models = "0.1"
+//! # Not published yet: this is a clone of the repository; `git = "…"` with its address works, too.
+//! bcl-models = { path = "../bcl/crates/bcl-models" }
 //! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
 //! ```
 //!

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/gradients.rs"]
 mod gradients;
 
-use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, Similarity, gradient_cache::blocks};
+use bcl_core::{Estimator, EstimatorConfig, Pairs, Reduction, Similarity, gradient_cache::blocks};
 use bcl_data::{Seed, negatives::NegativeSampler};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_methods::batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand};
@@ -271,7 +271,7 @@ fn parts_have_at_most_the_configured_size_and_only_the_second_pass_has_a_graph()
         fn objective(&self, _: &Tensor<2>, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
             self.seen.0.lock().expect("one thread").1.push(anchors.len());
             let [first, second] = ["first", "second"].map(|name| embeddings.rows(name));
-            Objective::Scores(Scores::from_views_of(first, second, Similarity::Cosine, anchors))
+            Objective::Scores(Pairs::from_views_of(first, second, Similarity::Cosine, anchors).into_scores())
         }
 
         fn tensors(_: &Tensor<2>) -> NamedTensors {

@@ -104,7 +104,7 @@ fn every_estimator_on_a_queue_has_the_reference_loss_and_gradients() {
         let (estimator, side) = estimator_of(case, &device);
         let scores = queue.scores(unit_rows(queries.clone()), unit_rows(keys.clone()));
         assert_eq!(scores.num_negatives(), valid);
-        let losses = estimator.losses(scores, &side);
+        let losses = estimator.losses(scores.into(), &side);
         assert_case(case, losses, &[("q", &queries), ("k", &keys), ("queue", &stored)]);
         seen += 1;
     }
@@ -138,7 +138,7 @@ fn every_estimator_on_a_memory_bank_has_the_reference_loss_and_gradients() {
             .with_least_similarity(-1.0)
         });
         // The reference adds the two directions.
-        let losses = estimator.losses(Scores::stack(scores), &side);
+        let losses = estimator.losses(Scores::stack(scores).into(), &side);
         let losses = Losses::new(losses.values() * 2.0, None);
         assert_case(case, losses, &[("l", &queries[0]), ("ab", &queries[1])]);
         seen += 1;
@@ -230,7 +230,7 @@ fn losses_against_a_queue_need_no_scores() {
         };
         for kind in kinds {
             let estimator = estimator(json!({ "kind": kind, "temperature": 0.2 }));
-            assert!(!estimator.needs_scores(&pairs), "{kind}");
+            assert!(!pairs.needs_scores(estimator.as_ref()), "{kind}");
             let measured = |losses: Losses| {
                 let loss = losses.reduce(Reduction::Mean);
                 let gradients = loss.backward();
@@ -239,10 +239,10 @@ fn losses_against_a_queue_need_no_scores() {
                     host(queries.grad(&gradients).expect("queries have a gradient")),
                 ]
             };
-            let fused = measured(estimator.losses_of(pairs.clone(), &SideInformation::none()));
+            let fused = measured(estimator.losses(pairs.clone(), &SideInformation::none()));
             let scores = queue.scores(queries.clone(), keys.clone());
             let scores = scores.with_mask(pairs.clone().into_scores().mask);
-            let composed = measured(estimator.losses(scores, &SideInformation::none()));
+            let composed = measured(estimator.losses(scores.into(), &SideInformation::none()));
             for (fused, composed) in fused.iter().zip(&composed) {
                 assert!(Deviation::of_array(fused, composed).within(1e-5), "{kind}");
             }
@@ -322,7 +322,7 @@ fn an_empty_queue_has_no_negatives_and_its_anchors_no_loss() {
     assert!(queue.is_empty());
     let rows = || Tensor::<2>::from_data([[1.0, 0.0], [0.0, 1.0]], &device);
     let info_nce = estimator(json!({ "kind": "info_nce" }));
-    let losses = info_nce.losses(queue.scores(rows(), rows()), &SideInformation::none());
+    let losses = info_nce.losses(queue.scores(rows(), rows()).into(), &SideInformation::none());
     assert_eq!(losses.num_counted().expect("some are left out").into_scalar::<f64>(), 0.0);
 }
 

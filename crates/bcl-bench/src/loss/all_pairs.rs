@@ -33,7 +33,7 @@ fn ecdf(scores: Tensor<2>) -> Tensor<2> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::{Estimator, Reduction, Similarity};
+    use bcl_core::{Pairs, Reduction, Similarity};
     use burn::tensor::{Device, Int};
 
     #[test]
@@ -41,7 +41,7 @@ mod tests {
         let device = Device::flex();
         let view = |frequency: f64| (Tensor::<1, Int>::arange(0..40 * 8, &device).float() * frequency).sin();
         let [first, second] = [1.0, 1.1].map(|frequency| view(frequency).reshape([40, 8]));
-        let scores = Scores::from_views(first, second, Similarity::Cosine);
+        let scores = Pairs::from_views(first, second, Similarity::Cosine).into_scores();
         let config = BayesianLossConfig::new();
         let sorted: f64 = config.init().forward(scores.clone(), Reduction::Mean).into_scalar();
         let pairs: f64 = loss(&config, scores).into_scalar();

@@ -3,9 +3,9 @@
 use super::all_pairs;
 use bcl_core::{
     BayesianLossConfig, BayesianVariant, EstimatorConfig, HardLossConfig, InfoNceLossConfig, Pairs, Reduction, SideInformation,
-    Similarity,
+    Similarity, same_class,
 };
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 /// A loss to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,9 +70,7 @@ impl LossVariant {
     pub(super) fn needs_scores(&self, batch_size: usize, device: &Device) -> bool {
         let Self::Estimator(config) = self else { return true };
         let view = Tensor::<2>::ones([batch_size, 1], device);
-        config
-            .init()
-            .needs_scores(&Pairs::from_views(view.clone(), view, Similarity::Dot))
+        Pairs::from_views(view.clone(), view, Similarity::Dot).needs_scores(config.init().as_ref())
     }
 
     /// Builds the loss for in-batch scores of `batch_size` samples, with its other inputs prepared.
@@ -89,33 +87,22 @@ impl LossVariant {
         let (device, dtype) = (like.device(), like.dtype());
         let mut side = SideInformation::none();
         side.noise = estimator
-            .noise_shape()
+            .requirements()
+            .gamma_shape
             .map(|shape| Tensor::full([2 * batch_size], shape, (&device, dtype)));
-        side.same_class = estimator
-            .needs_truth()
-            .then(|| Tensor::from_data(same_class(batch_size), &device));
+        side.same_class = estimator.requirements().truth.then(|| {
+            let labels = Tensor::arange(0..batch_size as i64, &device).remainder_scalar(CLASSES as i64);
+            same_class(&labels, 0..2 * batch_size)
+        });
         Box::new(move |pairs| {
             let losses = if from_scores {
-                estimator.losses(pairs.into_scores(), &side)
+                estimator.losses(pairs.into_scores().into(), &side)
             } else {
-                estimator.losses_of(pairs, &side)
+                estimator.losses(pairs, &side)
             };
             losses.reduce(Reduction::Mean)
         })
     }
-}
-
-/// Which in-batch negatives share their anchor's class, if sample `i` has class `i` modulo the number of classes.
-fn same_class(batch_size: usize) -> TensorData {
-    let class = |sample: usize| sample % batch_size % CLASSES;
-    let truth: Vec<bool> = (0..2 * batch_size)
-        .flat_map(|anchor| {
-            (0..2 * batch_size)
-                .filter(move |other| other % batch_size != anchor % batch_size)
-                .map(move |other| class(other) == class(anchor))
-        })
-        .collect();
-    TensorData::new(truth, [2 * batch_size, 2 * batch_size - 2])
 }
 
 #[cfg(test)]
@@ -146,14 +133,5 @@ mod tests {
             "bayesian_all_pairs",
         ];
         assert_eq!(names.map(needs_scores), [false, false, false, true, true, true]);
-    }
-
-    #[test]
-    fn the_truth_leaves_out_an_anchor_and_its_positive() {
-        let truth: Vec<bool> = same_class(11).iter::<bool>().collect();
-        let anchor = |index: usize| truth[index * 20..(index + 1) * 20].iter().filter(|same| **same).count();
-        // Of 11 samples in 10 classes, only the first and the last share a class. Each is a negative of the other in both
-        // views; an anchor's own pair is left out.
-        assert_eq!([anchor(0), anchor(1), anchor(10), anchor(21)], [2, 0, 2, 2]);
     }
 }

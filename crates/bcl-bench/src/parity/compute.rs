@@ -1,7 +1,7 @@
 //! Computes a case with our estimators.
 
 use super::{golden::Case, precision::Arithmetic};
-use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
+use bcl_core::{EstimatorConfig, Pairs, Reduction, Scores, SideInformation, Similarity};
 use bcl_golden::Views;
 use burn::tensor::{Tensor, TensorData};
 
@@ -103,7 +103,9 @@ fn scores_of(views: &Views, arithmetic: &Arithmetic) -> Scores {
 
 /// The rows in the file have unit length, and its gradients are with respect to these rows.
 fn cosines(first: Tensor<2>, second: Tensor<2>) -> Scores {
-    Scores::from_views(first, second, Similarity::Dot).with_least_similarity(-1.0)
+    Pairs::from_views(first, second, Similarity::Dot)
+        .into_scores()
+        .with_least_similarity(-1.0)
 }
 
 fn tensors(views: &Views, arithmetic: &Arithmetic) -> [Tensor<2>; 2] {

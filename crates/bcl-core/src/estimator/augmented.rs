@@ -1,17 +1,18 @@
 //! Bayesian data augmentation: the normaliser is replaced by a random rate.
 
 use super::{
-    Estimator,
+    Estimator, Requirements,
     config::{Field, estimator},
 };
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
     parameter::{in_closed, in_left_open, temperature},
     scores::nonzero,
 };
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// The rate R of the augmented loss. The paper's appendix has all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -109,7 +110,7 @@ estimator! {
 /// Source: the Bayesian data augmentation paper, appendix (a minus sign is lost in print).
 ///
 /// ```
-/// use bcl_core::{AugmentedLossConfig, Estimator, Reduction, Scores, SideInformation};
+/// use bcl_core::{AugmentedLossConfig, Reduction, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -126,6 +127,14 @@ pub struct AugmentedLoss {
 impl AugmentedLoss {
     /// The [log-mean](Self::log_means) of an anchor without negatives: smaller than every other log-mean.
     pub const NO_LOG_MEAN: f32 = f32::MIN;
+
+    /// Returns the augmented loss behind an estimator if its draws use [running rates](AugmentedLossConfig::running), which whoever trains
+    /// must keep.
+    pub fn with_running_rates(estimator: &dyn Estimator) -> Option<&Self> {
+        // No method of the trait: only this loss has such rates.
+        let estimator: &dyn Any = estimator;
+        estimator.downcast_ref::<Self>().filter(|loss| loss.config.running.is_some())
+    }
 
     /// Returns the share γ of the current step in [running rates](AugmentedLossConfig::running), if they are used.
     pub fn running(&self) -> Option<f64> {
@@ -200,7 +209,8 @@ impl AugmentedLoss {
 }
 
 impl Estimator for AugmentedLoss {
-    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+    fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        let scores = pairs.into_scores();
         let AugmentedLossConfig { lambda, rate, base, .. } = self.config;
         let noise = side.noise_for(&scores, "augmented", 1.0);
         let base_has_positive = base == AugmentedBase::InfoNce;
@@ -229,11 +239,10 @@ impl Estimator for AugmentedLoss {
         self.config.temperature
     }
 
-    fn noise_shape(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    fn running_rates(&self) -> Option<&AugmentedLoss> {
-        self.config.running.map(|_| self)
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            gamma_shape: Some(1.0),
+            ..Requirements::default()
+        }
     }
 }

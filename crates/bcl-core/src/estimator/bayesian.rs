@@ -1,7 +1,7 @@
 //! Bayesian contrastive loss: the weight of a negative grows with the probability that it is a true and a hard one.
 
 use super::{
-    Estimator,
+    Estimator, Kernel,
     config::{Field, estimator},
     ranked::{RankTable, RankWeight},
 };
@@ -131,15 +131,14 @@ const BISECTIONS: usize = 30;
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673).
 ///
 /// ```
-/// use bcl_core::{BayesianLossConfig, Estimator, Reduction, Scores, Similarity};
+/// use bcl_core::{BayesianLossConfig, Reduction};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex();
 /// let first = Tensor::<2>::random([8, 16], Distribution::Default, &device);
 /// let second = Tensor::<2>::random([8, 16], Distribution::Default, &device);
 ///
-/// let scores = Scores::from_views(first, second, Similarity::Cosine);
-/// let loss = BayesianLossConfig::new().with_beta(0.8).init().forward(scores, Reduction::Mean);
+/// let loss = BayesianLossConfig::new().with_beta(0.8).init().forward([first, second], Reduction::Mean);
 /// assert_eq!(loss.dims(), [1]);
 /// ```
 #[derive(Debug)]
@@ -157,12 +156,15 @@ impl BayesianLoss {
 }
 
 impl Estimator for BayesianLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        self.table.losses(&scores, self.temperature, &self.weight)
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| self.table.losses(&scores, self.temperature, &self.weight))
     }
 
-    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
-        Some((Weighing::ByRank(self.table.of(pairs, &self.weight)?), Correction::None))
+    fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
+        Some(Kernel(
+            Weighing::ByRank(self.table.of(pairs, &self.weight)?),
+            Correction::None,
+        ))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -1,12 +1,12 @@
 //! Debiased contrastive loss: the expected share of false negatives is subtracted.
 
-use super::{Estimator, config::estimator, debiased_mass};
+use super::{Estimator, Kernel, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
     parameter::{in_half_open, temperature},
 };
-use bcl_kernels::{Correction, Weighing};
+use bcl_kernels::Weighing;
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
@@ -39,7 +39,7 @@ estimator! {
 /// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
 ///
 /// ```
-/// use bcl_core::{DebiasedLossConfig, Estimator, InfoNceLossConfig, Reduction, Scores};
+/// use bcl_core::{DebiasedLossConfig, InfoNceLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -66,13 +66,15 @@ impl DebiasedLoss {
 }
 
 impl Estimator for DebiasedLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let (margins, mass) = self.mass(&scores);
-        margins.losses(margins.loss(margins.floored(mass)))
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| {
+            let (margins, mass) = self.mass(&scores);
+            margins.losses(margins.loss(margins.floored(mass)))
+        })
     }
 
-    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
-        Some((Weighing::Equal, debiased_mass(self.config.tau_plus, pairs)))
+    fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
+        Some(Kernel(Weighing::Equal, debiased_mass(self.config.tau_plus, pairs)))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
@@ -81,10 +83,6 @@ impl Estimator for DebiasedLoss {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
-    }
-
-    fn positive_correction(&self) -> f64 {
-        self.config.tau_plus / (1.0 - self.config.tau_plus)
     }
 
     fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {

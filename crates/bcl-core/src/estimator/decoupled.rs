@@ -1,6 +1,6 @@
 //! Decoupled contrastive loss: InfoNCE without the positive in the denominator.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, Kernel, Requirements, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
@@ -40,12 +40,12 @@ estimator! {
 ///
 /// over the n positives of the batch, so that weights average to 1. Their order does not matter. For two views of B samples, where each
 /// pair is the positive of two anchors, this is the paper's softmax over B pairs. The loss of an anchor then
-/// [depends on the others](Estimator::needs_whole_batch).
+/// [depends on the others](Requirements::whole_batch).
 ///
 /// Source: Yeh et al., [Decoupled Contrastive Learning](https://arxiv.org/abs/2110.06848), Eq. 5 to 7.
 ///
 /// ```
-/// use bcl_core::{DecoupledLossConfig, Estimator, Reduction, Scores};
+/// use bcl_core::{DecoupledLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -81,19 +81,21 @@ impl DecoupledLoss {
 }
 
 impl Estimator for DecoupledLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let margins = PositiveMargins::around_hardest(&scores, self.config.temperature);
-        let losses = margins.decoupled_loss(margins.mass(None));
-        margins.losses(if self.config.sigma.is_some() {
-            losses + margins.log_positive() * (-self.positive_weights(&scores) + 1.0)
-        } else {
-            losses
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| {
+            let margins = PositiveMargins::around_hardest(&scores, self.config.temperature);
+            let losses = margins.decoupled_loss(margins.mass(None));
+            margins.losses(if self.config.sigma.is_some() {
+                losses + margins.log_positive() * (-self.positive_weights(&scores) + 1.0)
+            } else {
+                losses
+            })
         })
     }
 
-    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
+    fn kernel(&self, _: &Pairs) -> Option<Kernel> {
         let is_plain = self.config.sigma.is_none();
-        is_plain.then_some((Weighing::Equal, Correction::Decoupled))
+        is_plain.then_some(Kernel(Weighing::Equal, Correction::Decoupled))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
@@ -104,7 +106,10 @@ impl Estimator for DecoupledLoss {
         self.config.temperature
     }
 
-    fn needs_whole_batch(&self) -> bool {
-        self.config.sigma.is_some()
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            whole_batch: self.config.sigma.is_some(),
+            ..Requirements::default()
+        }
     }
 }

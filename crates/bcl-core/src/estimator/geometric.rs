@@ -1,7 +1,7 @@
 //! The geometric loss of Bayesian data augmentation.
 
-use super::{Estimator, config::estimator};
-use crate::{Losses, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
+use super::{Estimator, Requirements, config::estimator};
+use crate::{Losses, Pairs, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
 use burn::tensor::Tensor;
 
 estimator! {
@@ -30,7 +30,7 @@ estimator! {
 /// Source: the Bayesian data augmentation paper, appendix.
 ///
 /// ```
-/// use bcl_core::{Estimator, GeometricLossConfig, Reduction, Scores, SideInformation};
+/// use bcl_core::{GeometricLossConfig, Reduction, Scores, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -45,7 +45,8 @@ pub struct GeometricLoss {
 }
 
 impl Estimator for GeometricLoss {
-    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+    fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        let scores = pairs.into_scores();
         let noise = side.noise_for(&scores, "geometric", 2.0);
         let margins = PositiveMargins::around_hardest(&scores, self.temperature);
         let log_sum = margins.decoupled_loss(margins.mass(None)) + margins.log_positive();
@@ -61,7 +62,10 @@ impl Estimator for GeometricLoss {
         self.temperature
     }
 
-    fn noise_shape(&self) -> Option<f64> {
-        Some(2.0)
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            gamma_shape: Some(2.0),
+            ..Requirements::default()
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Hard negative sampling: debiased, with weights that grow with the score.
 
-use super::{Estimator, config::estimator, debiased_mass};
+use super::{Estimator, Kernel, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
     parameter::{in_closed, in_half_open, temperature},
 };
-use bcl_kernels::{Correction, Weighing};
+use bcl_kernels::Weighing;
 use burn::tensor::{Bool, Tensor};
 
 estimator! {
@@ -77,13 +77,15 @@ impl HardLoss {
 }
 
 impl Estimator for HardLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let (margins, mass) = self.mass(&scores);
-        margins.losses(margins.loss(margins.floored(mass)))
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| {
+            let (margins, mass) = self.mass(&scores);
+            margins.losses(margins.loss(margins.floored(mass)))
+        })
     }
 
-    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
-        Some((
+    fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
+        Some(Kernel(
             Weighing::ByHardness(self.config.beta),
             debiased_mass(self.config.tau_plus, pairs),
         ))
@@ -96,10 +98,6 @@ impl Estimator for HardLoss {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
-    }
-
-    fn positive_correction(&self) -> f64 {
-        self.config.tau_plus / (1.0 - self.config.tau_plus)
     }
 
     fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {

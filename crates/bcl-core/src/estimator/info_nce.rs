@@ -1,6 +1,6 @@
 //! InfoNCE: all negatives have the same weight.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, Kernel, config::estimator};
 use crate::{Losses, Pairs, Scores, SideInformation, margins::PositiveMargins, parameter::temperature};
 use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
@@ -26,7 +26,7 @@ estimator! {
 /// Contrastive Learning of Visual Representations.
 ///
 /// ```
-/// use bcl_core::{Estimator, InfoNceLossConfig, Reduction, Scores};
+/// use bcl_core::{InfoNceLossConfig, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -40,13 +40,15 @@ pub struct InfoNceLoss {
 }
 
 impl Estimator for InfoNceLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let margins = PositiveMargins::new(&scores, self.temperature);
-        margins.losses(margins.loss(margins.mass(None)))
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| {
+            let margins = PositiveMargins::new(&scores, self.temperature);
+            margins.losses(margins.loss(margins.mass(None)))
+        })
     }
 
-    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
-        Some((Weighing::Equal, Correction::None))
+    fn kernel(&self, _: &Pairs) -> Option<Kernel> {
+        Some(Kernel(Weighing::Equal, Correction::None))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

@@ -19,22 +19,23 @@ mod supervised;
 pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 
-use crate::{Losses, Pairs, ParameterError, Scores, SideInformation};
-use bcl_kernels::{Correction, Weighing};
+use crate::{JensenShannonLoss, Losses, Pairs, ParameterError, Scores, SideInformation, pairs::Kernel};
+use bcl_kernels::Correction;
 use burn::{
     nn::loss::Reduction,
     tensor::{Bool, Tensor},
 };
 use serde::{Deserialize, Serialize};
-use std::fmt::Debug;
+use std::{any::Any, fmt::Debug};
 
-/// A contrastive loss: scores in, nats out.
+/// A contrastive loss that weighs negatives.
 ///
-/// The configurations build estimators: `BayesianLossConfig::new().init()`. Those that need nothing but scores take one line
-/// ([`forward`](Self::forward)); code that works with every estimator gives each what it asks for:
+/// The configurations build estimators: `BayesianLossConfig::new().init()`. Each has a `forward` that takes two views, [`Pairs`] or
+/// [`Scores`] and picks the fastest way to compute the loss. Code that works with every estimator gives each what it
+/// [requires](Self::requirements):
 ///
 /// ```
-/// use bcl_core::{Estimator, EstimatorConfig, Reduction, Scores, SideInformation, Similarity};
+/// use bcl_core::{Estimator, EstimatorConfig, Reduction, SideInformation};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -42,49 +43,26 @@ use std::fmt::Debug;
 /// let second = Tensor::<2>::from_data([[0.9, 0.2], [0.1, 0.8]], &device);
 /// for config in EstimatorConfig::all() {
 ///     let estimator = config.init();
-///     let scores = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
 ///     let mut side = SideInformation::none();
-///     if estimator.noise_shape().is_some() {
+///     if estimator.requirements().gamma_shape.is_some() {
 ///         side = side.with_noise(Tensor::ones([4], &device));
 ///     }
-///     if estimator.needs_truth() {
+///     if estimator.requirements().truth {
 ///         side = side.with_same_class(Tensor::<2>::zeros([4, 2], &device).bool());
 ///     }
-///     assert!(estimator.forward_with(scores, &side, Reduction::Mean).into_scalar::<f32>().is_finite());
+///     let loss = estimator.forward_with([first.clone(), second.clone()], &side, Reduction::Mean);
+///     assert!(loss.into_scalar::<f32>().is_finite());
 /// }
 /// ```
-pub trait Estimator: Debug + Send + Sync {
+pub trait Estimator: Any + Debug + Send + Sync {
     /// Computes the loss of each anchor, and which anchors have one.
     ///
-    /// # Panics
-    /// Panics if the side information lacks what the estimator needs: noise ([`noise_shape`](Self::noise_shape)) or truth
-    /// ([`needs_truth`](Self::needs_truth)).
-    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses;
-
-    /// Computes the loss of each anchor from embeddings: the same as [`losses`](Self::losses) of their scores, up to rounding.
-    ///
-    /// In f32 and f64, estimators with a [`kernel`](Self::kernel) do without a matrix of scores on the CPU, and on a GPU if there would be many:
-    /// InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled.
+    /// InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled losses of embeddings do without a matrix of scores in f32 and f64:
+    /// always on the CPU, on a GPU if there would be many. Losses and gradients are the same up to rounding.
     ///
     /// # Panics
-    /// Panics as [`losses`](Self::losses) and [`Pairs::into_scores`] do.
-    fn losses_of(&self, pairs: Pairs, side: &SideInformation) -> Losses {
-        match pairs.kernel_of(self) {
-            Some((weighing, correction)) => pairs.fused(self.temperature(), weighing, correction),
-            None => self.losses(pairs.into_scores(), side),
-        }
-    }
-
-    /// Returns whether [`losses_of`](Self::losses_of) computes a matrix of the scores of these pairs first.
-    fn needs_scores(&self, pairs: &Pairs) -> bool {
-        pairs.kernel_of(self).is_none()
-    }
-
-    /// Returns how [`contrast`](bcl_kernels::contrast()) computes the losses of these pairs at the [temperature](Self::temperature), if it can:
-    /// without side information, and with a weight that depends on the score, or its rank, alone.
-    fn kernel(&self, _: &Pairs) -> Option<(Weighing, Correction)> {
-        None
-    }
+    /// Panics if the side information lacks what the estimator [requires](Self::requirements), and as [`Pairs::into_scores`] does.
+    fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses;
 
     /// Computes the weight of each negative's score inside `Ng`, apart from any floor; 0 where masked out.
     ///
@@ -95,68 +73,12 @@ pub trait Estimator: Debug + Send + Sync {
     /// Panics if the estimator needs truth and the side information has none.
     fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2>;
 
-    /// Computes the loss from scores alone and reduces it. [`Reduction::Auto`] is the mean, which is one over the anchors that have
-    /// a loss.
-    ///
-    /// # Shapes
-    /// - output: `[1]`, nats
-    ///
-    /// # Panics
-    /// Panics if the estimator needs noise or truth; see [`forward_with`](Self::forward_with).
-    fn forward(&self, scores: Scores, reduction: Reduction) -> Tensor<1> {
-        self.forward_with(scores, &SideInformation::none(), reduction)
-    }
-
-    /// Computes the loss from scores and side information and reduces it, as [`forward`](Self::forward) does.
-    ///
-    /// # Shapes
-    /// - output: `[1]`, nats
-    ///
-    /// # Panics
-    /// Panics if the side information lacks what the estimator needs, as [`losses`](Self::losses) does.
-    fn forward_with(&self, scores: Scores, side: &SideInformation, reduction: Reduction) -> Tensor<1> {
-        self.losses(scores, side).reduce(reduction)
-    }
-
-    /// Computes the loss of each anchor from scores alone; 0 for an anchor without negatives.
-    ///
-    /// # Shapes
-    /// - output: `[num_anchors]`, nats
-    ///
-    /// # Panics
-    /// Panics if the estimator needs noise or truth; see [`losses`](Self::losses).
-    fn forward_no_reduction(&self, scores: Scores) -> Tensor<1> {
-        self.losses(scores, &SideInformation::none()).values()
-    }
-
     /// Returns the temperature that scores are divided by.
     fn temperature(&self) -> f64;
 
-    /// Returns the shape of the Gamma draws (unit rate) that the estimator needs as [`SideInformation::noise`], if any.
-    fn noise_shape(&self) -> Option<f64> {
-        None
-    }
-
-    /// Returns whether the estimator needs [`SideInformation::same_class`].
-    fn needs_truth(&self) -> bool {
-        false
-    }
-
-    /// Returns whether the loss of an anchor depends on the scores of other anchors. Then all anchors of a batch must be computed at
-    /// once, which [gradient caching](crate::gradient_cache) does not.
-    fn needs_whole_batch(&self) -> bool {
-        false
-    }
-
-    /// Returns the augmented loss if its draws use [running rates](AugmentedLossConfig::running), which whoever trains must keep.
-    fn running_rates(&self) -> Option<&AugmentedLoss> {
-        None
-    }
-
-    /// Returns the factor `b` of the positive in `Ng = N · max(mean(w_i x_i) - b x+, floor)`: it removes what positives without a label are
-    /// expected to add. 0 if the estimator makes no such correction, and so has no floor.
-    fn positive_correction(&self) -> f64 {
-        0.0
+    /// Returns what the estimator needs beside pairs.
+    fn requirements(&self) -> Requirements {
+        Requirements::default()
     }
 
     /// Marks the anchors whose mass is at its floor, if the estimator has one: their negatives have no gradient, so they only pull towards
@@ -168,15 +90,82 @@ pub trait Estimator: Debug + Send + Sync {
     ///
     /// # Shapes
     /// - output: `[num_anchors]`
+    // Reports show how many anchors are there, for any estimator.
     fn floored(&self, _: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {
         None
     }
+
+    /// How kernels compute the losses of these pairs, if they can: without side information, and with a weight that depends only on the
+    /// score or its rank.
+    #[doc(hidden)]
+    fn kernel(&self, _: &Pairs) -> Option<Kernel> {
+        None
+    }
 }
+
+/// What an estimator needs beside [`Pairs`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Requirements {
+    /// The shape parameter of the Gamma draws (unit rate), one per anchor, that it needs as [`SideInformation::noise`].
+    pub gamma_shape: Option<f64>,
+    /// Whether it needs [`SideInformation::same_class`].
+    pub truth: bool,
+    /// Whether the loss of an anchor depends on the scores of other anchors. Then all anchors of a batch must be computed at
+    /// once, which [gradient caching](crate::gradient_cache) does not.
+    pub whole_batch: bool,
+}
+
+/// Adds what takes anything that becomes [`Pairs`], which methods of a trait object cannot.
+macro_rules! forward {
+    ($($estimator:ty),* $(,)?) => { $(
+        impl $estimator {
+            /// Computes the loss and reduces it; [`Reduction::Auto`] is the mean. A mean is over the anchors that have a loss.
+            ///
+            /// `pairs` are two views of a batch, [`Pairs`] or [`Scores`].
+            ///
+            /// # Shapes
+            /// - output: `[1]`, nats
+            ///
+            /// # Panics
+            /// Panics if the estimator [requires](Estimator::requirements) side information, as [`forward_with`](Self::forward_with) takes.
+            pub fn forward(&self, pairs: impl Into<Pairs>, reduction: Reduction) -> Tensor<1> {
+                self.forward_with(pairs, &SideInformation::none(), reduction)
+            }
+
+            /// Computes the loss with side information and reduces it, as [`forward`](Self::forward) does.
+            ///
+            /// # Shapes
+            /// - output: `[1]`, nats
+            ///
+            /// # Panics
+            /// Panics as [`losses`](Estimator::losses) does.
+            pub fn forward_with(&self, pairs: impl Into<Pairs>, side: &SideInformation, reduction: Reduction) -> Tensor<1> {
+                self.losses(pairs.into(), side).reduce(reduction)
+            }
+
+            /// Computes the loss of each anchor; 0 for an anchor without negatives.
+            ///
+            /// # Shapes
+            /// - output: `[num_anchors]`, nats
+            ///
+            /// # Panics
+            /// Panics as [`forward`](Self::forward) does.
+            pub fn forward_no_reduction(&self, pairs: impl Into<Pairs>) -> Tensor<1> {
+                self.losses(pairs.into(), &SideInformation::none()).values()
+            }
+        }
+    )* };
+}
+
+forward!(dyn Estimator + '_, JensenShannonLoss);
 
 /// Registers the estimators: for each the name that recipes use, its variant, its module, and the configuration and estimator there.
 macro_rules! estimators {
     ($( $name:literal: $variant:ident = $module:ident::{$config:ident, $estimator:ident}, )*) => {
         $( pub use $module::{$config, $estimator}; )*
+
+        forward!($( $estimator ),*);
 
         /// An estimator with its parameters: the `[loss]` table of a recipe, where `kind` names the estimator.
         ///
@@ -309,6 +298,18 @@ impl EstimatorConfig {
         match self {
             Self::Bayesian(config) => Self::Bayesian(config.away_from_the_pole(num_negatives)),
             other => other,
+        }
+    }
+
+    /// The factor `b` of the positive in `Ng = N · max(mean(w_i x_i) - b x+, floor)`: it removes what positives without a label are
+    /// expected to add. 0 if the estimator makes no such correction, and so has no floor.
+    pub(crate) fn positive_correction(&self) -> f64 {
+        match self {
+            Self::Debiased(DebiasedLossConfig { tau_plus, .. }) | Self::Hard(HardLossConfig { tau_plus, .. }) => {
+                tau_plus / (1.0 - tau_plus)
+            }
+            Self::PositiveUnlabelled(config) => config.init().positive_weight(),
+            _ => 0.0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Positive-unlabelled contrastive loss: the negatives are corrected for positives that carry no label.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, Kernel, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::PositiveMargins,
@@ -43,14 +43,13 @@ estimator! {
 /// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
 ///
 /// ```
-/// use bcl_core::{Estimator, PositiveUnlabelledLossConfig, Reduction, Scores, Similarity};
+/// use bcl_core::{PositiveUnlabelledLossConfig, Reduction};
 /// use burn::tensor::{Device, Distribution, Tensor};
 ///
 /// let device = Device::flex();
 /// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([8, 16], Distribution::Default, &device));
-/// let scores = Scores::from_views(first, second, Similarity::Cosine);
 /// let config = PositiveUnlabelledLossConfig::new().with_class_prior(0.2).with_label_frequency(0.01);
-/// assert_eq!(config.init().forward(scores, Reduction::Mean).dims(), [1]);
+/// assert_eq!(config.init().forward([first, second], Reduction::Mean).dims(), [1]);
 /// ```
 #[derive(Debug)]
 pub struct PositiveUnlabelledLoss {
@@ -67,7 +66,7 @@ impl PositiveUnlabelledLoss {
         (1.0 - class_prior * label_frequency) / (1.0 - class_prior)
     }
 
-    fn positive_weight(&self) -> f64 {
+    pub(super) fn positive_weight(&self) -> f64 {
         let PositiveUnlabelledLossConfig {
             class_prior,
             label_frequency,
@@ -95,13 +94,15 @@ impl PositiveUnlabelledLoss {
 }
 
 impl Estimator for PositiveUnlabelledLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
-        let (margins, mass) = self.mass(&scores);
-        margins.losses(margins.loss(margins.floored(mass)))
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        pairs.losses(self, |scores| {
+            let (margins, mass) = self.mass(&scores);
+            margins.losses(margins.loss(margins.floored(mass)))
+        })
     }
 
-    fn kernel(&self, pairs: &Pairs) -> Option<(Weighing, Correction)> {
-        Some((Weighing::Equal, self.correction(pairs)))
+    fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
+        Some(Kernel(Weighing::Equal, self.correction(pairs)))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
@@ -110,10 +111,6 @@ impl Estimator for PositiveUnlabelledLoss {
 
     fn temperature(&self) -> f64 {
         self.config.temperature
-    }
-
-    fn positive_correction(&self) -> f64 {
-        self.positive_weight()
     }
 
     fn floored(&self, scores: &Scores, _: &SideInformation) -> Option<Tensor<1, Bool>> {

@@ -6,7 +6,7 @@ use super::{
     ranked::{RankTable, RankWeight},
 };
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     parameter::{in_closed, in_half_open, temperature},
 };
 use burn::tensor::Tensor;
@@ -58,7 +58,8 @@ pub struct RingLoss {
 }
 
 impl Estimator for RingLoss {
-    fn losses(&self, scores: Scores, _: &SideInformation) -> Losses {
+    fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
+        let scores = pairs.into_scores();
         self.table.losses(&scores, self.config.temperature, &self.config)
     }
 

@@ -1,8 +1,8 @@
 //! The supervised oracle: only true negatives count.
 
-use super::{Estimator, config::estimator};
+use super::{Estimator, Requirements, config::estimator};
 use crate::{
-    Losses, Scores, SideInformation,
+    Losses, Pairs, Scores, SideInformation,
     margins::PositiveMargins,
     parameter::temperature,
     scores::{masked, nonzero},
@@ -34,7 +34,7 @@ estimator! {
 /// Source: Liu, Wang, Bayesian Self-Supervised Contrastive Learning (arXiv 2301.11673), Eq. 1.
 ///
 /// ```
-/// use bcl_core::{Estimator, Reduction, Scores, SideInformation, SupervisedLossConfig};
+/// use bcl_core::{Reduction, Scores, SideInformation, SupervisedLossConfig};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -62,7 +62,8 @@ impl SupervisedLoss {
 }
 
 impl Estimator for SupervisedLoss {
-    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+    fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        let scores = pairs.into_scores();
         let weights = self.true_negatives(&scores, side);
         let margins = PositiveMargins::weighted(&scores, self.config.temperature, &weights);
         margins.losses(margins.loss(margins.mass(Some(weights))))
@@ -76,7 +77,10 @@ impl Estimator for SupervisedLoss {
         self.config.temperature
     }
 
-    fn needs_truth(&self) -> bool {
-        true
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            truth: true,
+            ..Requirements::default()
+        }
     }
 }

@@ -64,7 +64,7 @@ fn losses(config: &EstimatorConfig, scores: Scores) -> Vec<f64> {
 }
 
 fn losses_with(config: &EstimatorConfig, scores: Scores, side: &SideInformation) -> Vec<f64> {
-    values(config.init().losses(scores, side).values())
+    values(config.init().losses(scores.into(), side).values())
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn gradients_match_finite_differences() {
 
         // The noise is constant in the gradient although its rate is not, so the gradient of the augmented losses is not the slope of
         // their value; other tests cover them.
-        if estimator.noise_shape().is_some() {
+        if estimator.requirements().gamma_shape.is_some() {
             continue;
         }
         let total = |scores: Scores| values(estimator.forward_with(scores, &side_on(&plain, 3, 7), Reduction::Sum))[0];
@@ -323,7 +323,7 @@ fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
             scores.positives = scores.positives.require_grad();
             scores.negatives = scores.negatives.require_grad();
             let leaves = (scores.positives.clone(), scores.negatives.clone());
-            let losses = estimator.losses(scores, &side_on(&device, 3, 7));
+            let losses = estimator.losses(scores.into(), &side_on(&device, 3, 7));
             let counted = losses.num_counted().map(|counted| values(counted)[0]);
             let each = values(losses.clone().values());
             let mean = losses.reduce(Reduction::Mean);
@@ -659,8 +659,14 @@ fn easy_pairs_weigh_less_in_the_weighted_decoupled_loss_and_weights_average_to_o
         .collect();
     assert_close(&weights, &expected, 1e-12);
     assert_close(&[weights.iter().sum()], &[4.0], 1e-12);
-    assert!(DecoupledLossConfig::new().with_sigma(Some(0.3)).init().needs_whole_batch());
-    assert!(!DecoupledLossConfig::new().init().needs_whole_batch());
+    assert!(
+        DecoupledLossConfig::new()
+            .with_sigma(Some(0.3))
+            .init()
+            .requirements()
+            .whole_batch
+    );
+    assert!(!DecoupledLossConfig::new().init().requirements().whole_batch);
 }
 
 #[test]

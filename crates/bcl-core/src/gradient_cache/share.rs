@@ -136,7 +136,7 @@ impl GradientShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DecoupledLossConfig, Estimator, Scores, SideInformation, Similarity};
+    use crate::{DecoupledLossConfig, Estimator, Pairs, SideInformation, Similarity};
     use burn::tensor::{Bool, DType, Device, TensorData};
 
     fn view(phase: f64) -> Tensor<2> {
@@ -152,12 +152,13 @@ mod tests {
             Table::Trained(view(0.9)),
         ];
         GradientShare::compute(tables, 10, anchors, at_most, |rows, anchors| {
-            let scores = Scores::from_views_of(rows[0].clone(), rows[2].clone(), Similarity::Cosine, anchors.clone());
+            let pairs = Pairs::from_views_of(rows[0].clone(), rows[2].clone(), Similarity::Cosine, anchors.clone());
+            let scores = pairs.into_scores();
             let counts: Vec<bool> = anchors.flat_map(|anchor| [anchor != 1; 8]).collect();
             let shape = [counts.len() / 8, 8];
             let mask = Tensor::<2, Bool>::from_data(TensorData::new(counts, shape), &scores.negatives.device());
             let estimator = DecoupledLossConfig::new().init();
-            estimator.losses(scores.with_mask(mask), &SideInformation::none())
+            estimator.losses(scores.with_mask(mask).into(), &SideInformation::none())
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{ContrastiveObjective, official::Official, softplus};
 use crate::{
-    Estimator, EstimatorConfig, Losses, Scores, SideInformation,
+    Estimator, EstimatorConfig, Losses, Pairs, Requirements, Scores, SideInformation,
     losses::at_all_positives,
     margins::{PositiveMargins, over},
     scores::{masked, nonzero},
@@ -29,7 +29,7 @@ use burn::tensor::{Bool, Tensor};
 /// Samples](https://arxiv.org/abs/2010.04592), for its debiased and hard forms.
 ///
 /// ```
-/// use bcl_core::{Estimator, EstimatorConfig, InfoNceLossConfig, JensenShannonLoss, Reduction, Scores};
+/// use bcl_core::{EstimatorConfig, InfoNceLossConfig, JensenShannonLoss, Reduction, Scores};
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
@@ -43,6 +43,8 @@ pub struct JensenShannonLoss {
     weights: Box<dyn Estimator>,
     /// β of hard negatives.
     hardness: Option<f64>,
+    /// The factor `b` of the positive.
+    correction: f64,
     /// The arithmetic of the released code, if it is asked for.
     official: Option<Official>,
 }
@@ -61,6 +63,7 @@ impl JensenShannonLoss {
         Self {
             weights: estimator.init(),
             hardness,
+            correction: estimator.positive_correction(),
             official: None,
         }
     }
@@ -98,7 +101,7 @@ impl JensenShannonLoss {
         scaled.negatives = counted * (largest.recip() * 2.0).unsqueeze::<2>();
         let weights = PositiveMargins::new(&scaled, 1.0).hard_weights(beta);
         // `a = 1 / (1 - τ+) = 1 + b`.
-        scores.weighted(weights * (1.0 + self.weights.positive_correction()))
+        scores.weighted(weights * (1.0 + self.correction))
     }
 
     /// `p`, `[num_anchors, num_positives]`, and `max{…}` before the floor.
@@ -108,9 +111,8 @@ impl JensenShannonLoss {
         // What is masked out may be anything, NaN included.
         let negatives = over(masked(scores.negatives.clone(), scores.mask.as_ref()), temperature);
         let mean = (weights * softplus(negatives)).sum_dim(1) / nonzero(scores.counts());
-        let correction = self.weights.positive_correction();
-        let mass = if correction > 0.0 {
-            mean - softplus(positives.clone()) * correction
+        let mass = if self.correction > 0.0 {
+            mean - softplus(positives.clone()) * self.correction
         } else {
             mean.expand(positives.dims())
         };
@@ -119,18 +121,15 @@ impl JensenShannonLoss {
 }
 
 impl Estimator for JensenShannonLoss {
-    fn losses(&self, scores: Scores, side: &SideInformation) -> Losses {
+    fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses {
+        let scores = pairs.into_scores();
         if let Some(official) = &self.official {
             return official.losses(&scores, self.temperature());
         }
         let weights = self.weighted(&scores, side);
         let has_negatives = weighted_anchors(&weights);
         let (positives, mass) = self.parts(&scores, weights);
-        let mass = if self.weights.positive_correction() > 0.0 {
-            mass.clamp_min(0.0)
-        } else {
-            mass
-        };
+        let mass = if self.correction > 0.0 { mass.clamp_min(0.0) } else { mass };
         Losses::over_positives(
             softplus(-positives) + mass,
             scores.positives_mask.as_ref(),
@@ -149,20 +148,15 @@ impl Estimator for JensenShannonLoss {
         self.weights.temperature()
     }
 
-    fn needs_truth(&self) -> bool {
-        self.weights.needs_truth()
-    }
-
-    fn needs_whole_batch(&self) -> bool {
-        self.hardness.is_some()
-    }
-
-    fn positive_correction(&self) -> f64 {
-        self.weights.positive_correction()
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            whole_batch: self.hardness.is_some(),
+            ..self.weights.requirements()
+        }
     }
 
     fn floored(&self, scores: &Scores, side: &SideInformation) -> Option<Tensor<1, Bool>> {
-        if self.official.is_some() || self.positive_correction() == 0.0 {
+        if self.official.is_some() || self.correction == 0.0 {
             return None;
         }
         let weights = self.weighted(scores, side);

@@ -34,7 +34,7 @@ fn hard(tau_plus: f64, beta: f64) -> EstimatorConfig {
 fn losses(estimator: &EstimatorConfig, scores: Scores) -> Vec<f64> {
     values(
         JensenShannonLoss::new(estimator)
-            .losses(scores, &SideInformation::none())
+            .losses(scores.into(), &SideInformation::none())
             .values(),
     )
 }
@@ -106,7 +106,7 @@ fn the_temperature_divides_all_scores() {
     halved.positives = halved.positives * 0.5;
     halved.negatives = halved.negatives * 0.5;
     for config in EstimatorConfig::all() {
-        if !ContrastiveObjective::Jsd.supports(&config) || config.init().needs_truth() {
+        if !ContrastiveObjective::Jsd.supports(&config) || config.init().requirements().truth {
             continue;
         }
         let [mut cold, mut warm] = [config.clone(), config];
@@ -138,7 +138,7 @@ fn masked_negatives_may_be_anything() {
     for estimator in [debiased(0.3), hard(0.3, 1.0)] {
         let official = JensenShannonLoss::official(&estimator);
         let [of_masked, of_cut] = [masked.clone().with_mask(keep.clone()), cut.clone()]
-            .map(|scores| values(official.losses(scores, &SideInformation::none()).values()));
+            .map(|scores| values(official.losses(scores.into(), &SideInformation::none()).values()));
         assert_close(&of_masked, &of_cut);
     }
 }
@@ -167,7 +167,7 @@ fn at_the_floor_negatives_have_no_gradient_and_the_loss_is_bounded() {
         let objective = JensenShannonLoss::new(&estimator);
         let marks = objective.floored(&scores, &SideInformation::none()).unwrap();
         assert_eq!(marks.into_data().iter::<bool>().collect::<Vec<_>>(), [true, false]);
-        let losses = objective.losses(scores.clone(), &SideInformation::none());
+        let losses = objective.losses(scores.clone().into(), &SideInformation::none());
         assert!(values(losses.clone().values()).iter().all(|&loss| loss >= 0.0));
         let gradient = values(negatives.grad(&losses.reduce(Reduction::Sum).backward()).unwrap());
         assert_eq!(gradient[..2], [0.0; 2]);
@@ -187,7 +187,7 @@ fn the_supervised_weights_leave_false_negatives_out() {
     let objective = JensenShannonLoss::new(&supervised);
     let side = SideInformation::none().with_same_class(same_class);
     // Without a true negative there is no loss.
-    assert_eq!(values(objective.losses(scores(), &side).values()), [0.0; 3]);
+    assert_eq!(values(objective.losses(scores().into(), &side).values()), [0.0; 3]);
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn huge_scores_stay_finite() {
 
 #[test]
 fn hard_negatives_need_the_whole_batch_and_the_names_are_those_of_recipes() {
-    assert!(JensenShannonLoss::new(&hard(0.1, 1.0)).needs_whole_batch());
-    assert!(!JensenShannonLoss::new(&debiased(0.1)).needs_whole_batch());
+    assert!(JensenShannonLoss::new(&hard(0.1, 1.0)).requirements().whole_batch);
+    assert!(!JensenShannonLoss::new(&debiased(0.1)).requirements().whole_batch);
     for objective in ContrastiveObjective::ALL {
         let name = serde_json::to_value(objective).unwrap();
         assert_eq!(name, objective.name());

@@ -7,22 +7,11 @@ use burn::tensor::Tensor;
 use std::ops::Range;
 
 impl Scores {
-    /// Compares two views of a batch with each other, as in SimCLR.
-    ///
-    /// Every embedding is an anchor (the rows of `first`, then the rows of `second`); its positive is the other view of the same
-    /// sample, its negatives are both views of all other samples.
-    ///
-    /// # Shapes
-    /// - first, second: `[batch_size, dim]`
-    /// - positives:     `[2 · batch_size, 1]`
-    /// - negatives:     `[2 · batch_size, 2 · batch_size - 2]`
-    ///
-    /// Rows that have unit length already may be compared by [`Similarity::Dot`]; add
-    /// [`with_least_similarity(-1.0)`](Self::with_least_similarity) then, because these are cosines.
+    /// Compares two views of a batch with each other, as [`Pairs::from_views`](crate::Pairs::from_views).
     ///
     /// # Panics
     /// Panics if the shapes differ or there are fewer than two samples.
-    pub fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
+    pub(crate) fn from_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity) -> Self {
         check_views(&first, &second);
         let first = similarity.prepare(first);
         let second = similarity.prepare(second);
@@ -42,18 +31,11 @@ impl Scores {
         }
     }
 
-    /// Computes the rows `anchors` of [`from_views`](Self::from_views) alone, if the scores of all anchors would not fit into memory; see
-    /// [gradient caching](crate::gradient_cache).
-    ///
-    /// # Shapes
-    /// - first, second: `[batch_size, dim]`
-    /// - anchors:       a range of `0..2 · batch_size`
-    /// - positives:     `[anchors.len(), 1]`
-    /// - negatives:     `[anchors.len(), 2 · batch_size - 2]`
+    /// Computes only the rows `anchors` of [`from_views`](Self::from_views).
     ///
     /// # Panics
     /// Panics as `from_views` does, or if the range is empty or reaches beyond the batch.
-    pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+    pub(crate) fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
         let batch_size = check_views(&first, &second);
         check_anchors(&anchors, 2 * batch_size);
         if anchors == (0..2 * batch_size) {
@@ -80,31 +62,17 @@ impl Scores {
         }
     }
 
-    /// Compares each row of a table with the rows of another one: the positive is the row of the same sample, the negatives are the rows
-    /// of all other samples. With neighbours from a support set as anchors and predictions as the others, this is NNCLR.
-    ///
-    /// Only the samples of the range `anchors` are anchors; `0..batch_size` are all.
-    ///
-    /// # Shapes
-    /// - first, second: `[batch_size, dim]`, anchors and the rows that they are compared with
-    /// - positives:     `[anchors.len(), 1]`
-    /// - negatives:     `[anchors.len(), batch_size - 1]`
+    /// Compares each row of a table with the rows of another one, as
+    /// [`Pairs::from_cross_views_of`](crate::Pairs::from_cross_views_of).
     ///
     /// # Panics
     /// Panics if the shapes differ, if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
-    ///
-    /// ```
-    /// use bcl_core::{Scores, Similarity};
-    /// use burn::tensor::{Device, Tensor};
-    ///
-    /// let device = Device::flex();
-    /// let first = Tensor::<2>::from_data([[1.0], [2.0], [3.0]], &device);
-    /// let second = Tensor::<2>::from_data([[10.0], [20.0], [30.0]], &device);
-    /// let scores = Scores::from_cross_views(first, second, Similarity::Dot, 1..3);
-    /// assert_eq!(scores.positives.into_data().iter::<f32>().collect::<Vec<_>>(), [40.0, 90.0]);
-    /// assert_eq!(scores.negatives.into_data().iter::<f32>().collect::<Vec<_>>(), [20.0, 60.0, 30.0, 60.0]);
-    /// ```
-    pub fn from_cross_views(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
+    pub(crate) fn from_cross_views_of(
+        first: Tensor<2>,
+        second: Tensor<2>,
+        similarity: Similarity,
+        anchors: Range<usize>,
+    ) -> Self {
         let batch_size = check_views(&first, &second);
         check_anchors(&anchors, batch_size);
         let rows = similarity.prepare(first.slice([anchors.clone()]));
@@ -224,7 +192,7 @@ mod tests {
         // In all scores of two views, the first half of the negatives of the first view are those within it.
         let all = Scores::from_views(first.clone(), second.clone(), Similarity::Cosine);
         for anchors in [0..5, 0..1, 1..4, 4..5] {
-            let crossed = Scores::from_cross_views(first.clone(), second.clone(), Similarity::Cosine, anchors.clone());
+            let crossed = Scores::from_cross_views_of(first.clone(), second.clone(), Similarity::Cosine, anchors.clone());
             let close = Tolerance::<f32>::absolute(1e-6);
             let expected = all.positives.clone().slice([anchors.clone()]);
             crossed.positives.into_data().assert_approx_eq(&expected.into_data(), close);

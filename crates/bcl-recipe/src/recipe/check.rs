@@ -7,7 +7,7 @@ use bcl_core::{ContrastiveObjective, parameter::shown, schedule::AlphaSchedule};
 pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
     let estimator = loss.without_data();
     let objective = loss.objective();
-    if training.gradient_cache.is_none() || !objective.init(estimator).needs_whole_batch() {
+    if training.gradient_cache.is_none() || !objective.init(estimator).requirements().whole_batch {
         return Ok(());
     }
     let switch = match (objective, estimator.parameter("sigma")) {

@@ -197,7 +197,7 @@ impl GraphRecipe {
 
     /// Refuses running rates, which are kept per training image.
     fn check_rates(&self) -> Result<(), Refusal> {
-        if self.loss.objective().init(self.loss.without_data()).running_rates().is_none() {
+        if self.loss.without_data().parameter("running").is_none() {
             return Ok(());
         }
         Err(Refusal::new(

@@ -200,7 +200,7 @@ impl RecommenderRecipe {
 
     /// Refuses running rates, which are kept per training image.
     fn check_rates(&self) -> Result<(), Refusal> {
-        if self.loss.without_data().init().running_rates().is_none() {
+        if self.loss.without_data().parameter("running").is_none() {
             return Ok(());
         }
         Err(Refusal::new(
@@ -215,7 +215,7 @@ impl RecommenderRecipe {
             return Ok(());
         }
         let estimator = self.loss.without_data();
-        if estimator.init().needs_truth() {
+        if estimator.init().requirements().truth {
             return Err(Refusal::new(
                 "loss.kind",
                 format!(

@@ -84,7 +84,7 @@ fn blocks_of_nodes_have_the_gradients_of_the_whole_batch() {
     ] {
         for config in EstimatorConfig::all().iter().filter(|config| objective.supports(config)) {
             let estimator: Arc<dyn bcl_core::Estimator> = Arc::from(objective.init(config));
-            if estimator.needs_whole_batch() {
+            if estimator.requirements().whole_batch {
                 continue;
             }
             let gradient = |at_most| {

@@ -2,7 +2,7 @@
 
 use super::{live_metrics::StepOutput, running_rates::StepRates};
 use bcl_collective::{Alone, Collective};
-use bcl_core::{AugmentedLoss, Estimator, Losses, Reduction, Scores, SideInformation, gradient_cache::blocks};
+use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use bcl_methods::{Embeddings, Method, Objective, rows_of};
 use burn::{
@@ -39,7 +39,7 @@ impl<B> Step<B> {
         step: u64,
         device: &Device,
     ) -> Self {
-        let shape = estimator.as_ref().and_then(|estimator| estimator.noise_shape());
+        let shape = estimator.as_ref().and_then(|estimator| estimator.requirements().gamma_shape);
         let noise = shape.map(|shape| {
             let gamma = Gamma::new(shape, 1.0).expect("the shapes of our estimators are positive");
             let mut rng = seed.named("noise").index(step).rng();
@@ -100,34 +100,33 @@ impl<B> Step<B> {
     /// Computes the losses of some anchors from the embeddings of the batch.
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
         match self.objective_of(method, embeddings, anchors.clone()) {
-            Objective::Scores(scores) => self.losses_of_scores(method, scores, anchors),
-            Objective::Pairs(pairs) if !self.estimator().needs_truth() && self.estimator().running_rates().is_none() => {
-                self.estimator().losses_of(pairs, &self.noise_of(anchors))
-            }
-            Objective::Pairs(pairs) => self.losses_of_scores(method, pairs.into_scores(), anchors),
+            Objective::Scores(scores) => self.losses_of_pairs(method, scores.into(), anchors),
+            Objective::Pairs(pairs) => self.losses_of_pairs(method, pairs, anchors),
             Objective::Losses(losses) => losses,
         }
     }
 
-    /// Computes the losses of some anchors from their scores.
-    fn losses_of_scores<M: Method<Batch = B>>(&self, method: &M, scores: Scores, anchors: Range<usize>) -> Losses {
+    /// Computes the losses of some anchors with the estimator.
+    fn losses_of_pairs<M: Method<Batch = B>>(&self, method: &M, pairs: Pairs, anchors: Range<usize>) -> Losses {
         let estimator = self.estimator();
-        let mut side = if estimator.needs_truth() {
-            self.side_information(method, anchors.clone(), &scores.negatives.device())
+        let mut side = if estimator.requirements().truth {
+            self.side_information(method, anchors.clone(), &pairs.device())
         } else {
             self.noise_of(anchors.clone())
         };
-        side.log_rates = estimator.running_rates().map(|augmented| {
-            let log_means = method.log_means(&self.batch, anchors, augmented.log_means(&scores));
-            augmented.log_rates(&scores, log_means)
-        });
-        estimator.losses(scores, &side)
+        let Some(augmented) = AugmentedLoss::with_running_rates(estimator) else {
+            return estimator.losses(pairs, &side);
+        };
+        let scores = pairs.into_scores();
+        let log_means = method.log_means(&self.batch, anchors, augmented.log_means(&scores));
+        side.log_rates = Some(augmented.log_rates(&scores, log_means));
+        estimator.losses(scores.into(), &side)
     }
 
     /// Computes the update of the running rates from the embeddings of the batch, in blocks of anchors if gradients are cached; `None` if
     /// the estimator has no running rates.
     pub fn rates<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings) -> Option<StepRates> {
-        let augmented = self.estimator.as_ref()?.running_rates()?;
+        let augmented = AugmentedLoss::with_running_rates(&**self.estimator.as_ref()?)?;
         let share = augmented.running()?;
         let at_most = self.gradient_cache.unwrap_or(usize::MAX);
         let own = self.ranks.share(method.num_anchors(&self.batch));
@@ -173,7 +172,7 @@ impl<B> Step<B> {
     ///
     /// # Panics
     /// Panics if there is none. Recipes of score-based methods are checked to have one.
-    pub fn estimator(&self) -> &dyn Estimator {
+    pub fn estimator(&self) -> &(dyn Estimator + 'static) {
         &**self.estimator.as_ref().expect("a score-based method has an estimator")
     }
 

@@ -150,7 +150,7 @@ impl Kind for GraphRecipe {
         }
         let device = phase.device();
         let estimator = phase.plan.estimator.clone();
-        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
+        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.requirements().truth)
             || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
         let options = LoaderOptions {
             limits: limits(recipe),

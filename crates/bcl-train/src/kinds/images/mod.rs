@@ -271,7 +271,7 @@ impl WithMethod for Training<'_, '_> {
         let Self(phase) = self;
         let recipe = phase.run.recipe;
         let estimator = phase.plan.estimator.clone();
-        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth())
+        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.requirements().truth)
             || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased)
             || method.remembers_classes();
         let options = LoaderOptions {

@@ -201,7 +201,7 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
         ),
     };
     if let Some(loss) = recipe.estimator()
-        && loss.init().needs_truth()
+        && loss.init().requirements().truth
     {
         return Err(Error::Input(format!(
             "loss.kind = \"{}\" needs the labels of training images, but {there}; choose another loss, or put the images into folders \

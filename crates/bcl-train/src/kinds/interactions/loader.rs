@@ -209,7 +209,7 @@ impl Iterator for Epoch<'_> {
         let global_step = self.plan.epoch * self.loader.steps_per_epoch() + self.step;
         self.step += 1;
         let estimator = self.plan.estimator.clone();
-        let with_classes = estimator.as_ref().is_some_and(|estimator| estimator.needs_truth());
+        let with_classes = estimator.as_ref().is_some_and(|estimator| estimator.requirements().truth);
         Some(Ok(self.loader.step(pairs, global_step as u64, estimator, with_classes)))
     }
 }

@@ -56,16 +56,16 @@ pub(crate) fn data(config: &DataConfig) -> Estimate {
 /// Whether a step keeps all scores. Losses against items that all anchors share may be computed without; that is asked for a batch of two.
 fn needs_scores(recipe: &RecommenderRecipe) -> bool {
     let rows = || Tensor::<2>::zeros([2, 1], &Device::flex());
-    let pairs = Pairs::with_negatives(rows(), rows(), rows(), Similarity::Dot);
-    let pairs = if recipe.negatives.mask_hits() {
-        pairs.excluding(Excluded::listed([vec![0], vec![]]))
+    let excluded = if recipe.negatives.mask_hits() {
+        Excluded::listed([vec![0], vec![]])
     } else {
-        pairs
+        Excluded::None
     };
+    let pairs = Pairs::with_negatives(rows(), rows(), rows(), Similarity::Dot, excluded);
     let estimator = recipe.loss.objective().init(recipe.loss.without_data());
     // Scores are divided by a temperature that is learned.
     let is_learned = matches!(recipe.loss.schedules().get("temperature"), Some(Schedule::Learned { .. }));
-    !recipe.negatives.shared() || is_learned || estimator.needs_truth() || estimator.needs_scores(&pairs)
+    !recipe.negatives.shared() || is_learned || estimator.requirements().truth || pairs.needs_scores(estimator.as_ref())
 }
 
 /// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.

@@ -155,7 +155,7 @@ impl<'a> Inputs<'a> {
             side = side.with_noise(Tensor::from_data(draws.as_slice(), self.arithmetic.options()));
         }
         let estimator = config.init();
-        if estimator.noise_shape().is_some() && side.noise.is_none() {
+        if estimator.requirements().gamma_shape.is_some() && side.noise.is_none() {
             return Err(Problem::IllFormed("its estimator needs draws `g`".to_owned()));
         }
         Ok((estimator, side))

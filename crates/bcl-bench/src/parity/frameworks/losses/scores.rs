@@ -5,8 +5,8 @@ use super::{
     Computed, Inputs,
 };
 use bcl_core::{
-    AugmentedLossConfig, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig, Reduction, Scores, SideInformation,
-    Similarity, matmul, unit_rows,
+    AugmentedLossConfig, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig, Pairs, Reduction, Scores,
+    SideInformation, Similarity, matmul, unit_rows,
 };
 use burn::tensor::{Bool, Tensor, TensorData};
 
@@ -68,7 +68,7 @@ pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let [z0, z1, p0, p1] = inputs.tables(["z0", "z1", "p0", "p1"])?;
-    let [batch_size, dim] = z0.dims();
+    let [_, dim] = z0.dims();
     let support = inputs.table_of("support", dim)?.detach();
     let nearest = |view: Tensor<2>| {
         let cosines = matmul(unit_rows(view), unit_rows(support.clone()).transpose());
@@ -79,13 +79,15 @@ pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let info_nce = info_nce(inputs)?;
     let loss = |scores| info_nce.forward(scores, Reduction::Mean);
     let crossed = |anchors: &Tensor<2>, others: &Tensor<2>| {
-        let scores = Scores::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine, 0..batch_size);
+        let scores = Pairs::from_cross_views(anchors.clone(), others.clone(), Similarity::Cosine).into_scores();
         loss(scores)
     };
     let direction = |neighbours: Tensor<2>, predictions: Tensor<2>| match inputs.parameters().text("form")? {
         "cross" => Ok(crossed(&neighbours, &predictions)),
         "cross_symmetric" => Ok(crossed(&neighbours, &predictions) + crossed(&predictions, &neighbours)),
-        "ntxent" => Ok(loss(Scores::from_views(neighbours, predictions, Similarity::Cosine))),
+        "ntxent" => Ok(loss(
+            Pairs::from_views(neighbours, predictions, Similarity::Cosine).into_scores(),
+        )),
         form => Err(Problem::unsupported(format!("there is no form `{form}` here"))),
     };
     let sum = direction(first, p1)? + direction(second, p0)?;
@@ -117,7 +119,7 @@ pub(super) fn queue(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 fn two_views(inputs: &Inputs<'_>) -> Result<Scores, Problem> {
     let [first, second] = inputs.tables(["z0", "z1"])?;
-    Ok(Scores::from_views(first, second, Similarity::Cosine))
+    Ok(Pairs::from_views(first, second, Similarity::Cosine).into_scores())
 }
 
 fn info_nce(inputs: &Inputs<'_>) -> Result<Box<dyn Estimator>, Problem> {

@@ -11,7 +11,7 @@ use super::{
     State,
     given::{array, arrays, flags, number, pairs, table_like, tables, tensor},
 };
-use bcl_core::{Estimator, InfoNceLossConfig, Reduction, unit_rows};
+use bcl_core::{InfoNceLossConfig, Reduction, unit_rows};
 use bcl_golden::Trace;
 use bcl_methods::{KeyQueue, MemoryBank, StoredKeys, nearest};
 use burn::tensor::{Int, Tensor};

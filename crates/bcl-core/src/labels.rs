@@ -1,0 +1,211 @@
+//! Labels: which samples share a class.
+
+use crate::{Pairs, Scores, Similarity};
+use bcl_kernels::matmul;
+use burn::tensor::{Bool, Int, Tensor};
+use std::ops::Range;
+
+/// Marks the negatives that share their anchor's class, for [`SideInformation::with_same_class`](crate::SideInformation::with_same_class),
+/// if two views of a batch are compared by [`Pairs::from_views_of`].
+///
+/// # Shapes
+/// - labels:  `[batch_size]`, the class of each sample
+/// - anchors: a range of `0..2 · batch_size`
+/// - output:  `[anchors.len(), 2 · batch_size - 2]`
+///
+/// ```
+/// use bcl_core::{Reduction, SideInformation, SupervisedLossConfig, same_class};
+/// use burn::tensor::{Device, Distribution, Tensor};
+///
+/// let device = Device::flex();
+/// let [first, second] = [0, 1].map(|_| Tensor::<2>::random([4, 8], Distribution::Default, &device));
+/// let labels = Tensor::from_data([0, 1, 0, 2], &device);
+///
+/// let side = SideInformation::none().with_same_class(same_class(&labels, 0..8));
+/// let loss = SupervisedLossConfig::new().init().forward_with([first, second], &side, Reduction::Mean);
+/// assert_eq!(loss.dims(), [1]);
+/// ```
+///
+/// # Panics
+/// Panics if there are fewer than two samples.
+pub fn same_class(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
+    let [batch_size] = labels.dims();
+    let samples = anchors.map(|anchor| anchor % batch_size).collect();
+    let of_one_view = others_of_class(labels, samples);
+    Tensor::cat(vec![of_one_view.clone(), of_one_view], 1)
+}
+
+/// Marks the negatives that share their anchor's class if the rows of two tables are compared by [`Pairs::from_cross_views_of`].
+///
+/// # Shapes
+/// - labels:  `[batch_size]`, the class of each sample
+/// - anchors: a range of `0..batch_size`
+/// - output:  `[anchors.len(), batch_size - 1]`
+///
+/// # Panics
+/// Panics if there are fewer than two samples.
+pub fn same_class_across(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
+    others_of_class(labels, anchors.collect())
+}
+
+/// Which of all other samples share the class of each of some samples, `[samples.len(), batch_size - 1]`.
+fn others_of_class(labels: &Tensor<1, Int>, samples: Vec<usize>) -> Tensor<2, Bool> {
+    let ([batch_size], num_anchors) = (labels.dims(), samples.len());
+    assert!(batch_size > 1, "negatives need at least 2 samples, but there is {batch_size}");
+    let others: Vec<i64> = samples
+        .iter()
+        .flat_map(|&sample| (0..batch_size).filter(move |&other| other != sample))
+        .map(|other| other as i64)
+        .collect();
+    let samples: Vec<i64> = samples.into_iter().map(|sample| sample as i64).collect();
+    let of = |indices: Vec<i64>| {
+        labels
+            .clone()
+            .select(0, Tensor::from_data(indices.as_slice(), &labels.device()))
+    };
+    let of_others = of(others).reshape([num_anchors, batch_size - 1]);
+    of_others.equal(of(samples).unsqueeze_dim::<2>(1).repeat_dim(1, batch_size - 1))
+}
+
+impl Pairs {
+    /// Compares samples with labels: every sample is an anchor, its positives are all others of its class, and its negatives are all samples of
+    /// other classes. An anchor without a positive or without a negative has no [loss](crate::Losses).
+    ///
+    /// The loss of an anchor is the mean over its positives of the loss with that positive alone, as in the losses of PyTorch Metric Learning. To
+    /// use labels only to leave out false negatives, pass [`same_class`] to the [supervised loss](crate::SupervisedLoss).
+    ///
+    /// # Shapes
+    /// - embeddings: `[num_samples, dim]`
+    /// - labels:     `[num_samples]`
+    ///
+    /// # Panics
+    /// Panics if there is not one label per sample.
+    ///
+    /// ```
+    /// use bcl_core::{InfoNceLossConfig, Pairs, Reduction, Similarity};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let embeddings = Tensor::<2>::from_data([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], &device);
+    /// let labels = Tensor::from_data([7, 7, 3, 3], &device);
+    ///
+    /// let pairs = Pairs::from_labels(embeddings, labels, Similarity::Cosine);
+    /// let loss = InfoNceLossConfig::new().init().forward(pairs, Reduction::Mean).into_scalar::<f32>();
+    /// assert!((loss - 3f32.ln()).abs() < 1e-6); // one positive, two negatives, all equal
+    /// ```
+    pub fn from_labels(embeddings: Tensor<2>, labels: Tensor<1, Int>, similarity: Similarity) -> Self {
+        let ([num_samples, _], [num_labels]) = (embeddings.dims(), labels.dims());
+        assert_eq!(num_labels, num_samples, "there must be one label per sample");
+        let of_all = |numbers: Tensor<1, Int>| {
+            let [columns, rows] = [numbers.clone().unsqueeze_dim::<2>(1), numbers.unsqueeze_dim(0)];
+            columns.repeat_dim(1, num_samples).equal(rows.repeat_dim(0, num_samples))
+        };
+        let same_class = of_all(labels.clone());
+        let itself = of_all(Tensor::arange(0..num_samples as i64, &labels.device()));
+
+        let rows = similarity.prepare(embeddings);
+        let similarities = matmul(rows.clone(), rows.transpose());
+        let mut scores = Scores::multi_positive(similarities.clone(), similarities)
+            .with_positives_mask(same_class.clone().bool_and(itself.bool_not()))
+            .with_mask(same_class.clone().bool_not())
+            .with_least_similarity(similarity.least());
+        scores.same_class = Some(same_class);
+        scores.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InfoNceLossConfig, Reduction, SideInformation, SupervisedLossConfig};
+    use burn::tensor::{Device, TensorData};
+
+    const LABELS: [i64; 5] = [0, 1, 0, 1, 1];
+
+    /// Orthogonal classes: a similarity of 1 is a shared class.
+    fn views(device: &Device) -> Tensor<2> {
+        let rows = LABELS.map(|label| if label == 0 { [1.0, 0.0] } else { [0.0, 1.0] });
+        Tensor::from_data(TensorData::new(rows.concat(), [5, 2]), device)
+    }
+
+    fn is_similar(pairs: Pairs) -> Vec<bool> {
+        let scores = pairs.into_scores().negatives.into_data();
+        scores.iter::<f32>().map(|score| score > 0.5).collect()
+    }
+
+    fn marks(marks: Tensor<2, Bool>) -> Vec<bool> {
+        marks.into_data().iter::<bool>().collect()
+    }
+
+    #[test]
+    fn classes_have_the_order_of_the_scores() {
+        let device = Device::flex();
+        let (labels, views) = (Tensor::from_data(LABELS, &device), views(&device));
+        for anchors in [0..10, 3..7, 9..10] {
+            let pairs = Pairs::from_views_of(views.clone(), views.clone(), Similarity::Cosine, anchors.clone());
+            assert_eq!(marks(same_class(&labels, anchors)), is_similar(pairs));
+        }
+        for anchors in [0..5, 1..4] {
+            let pairs = Pairs::from_cross_views_of(views.clone(), views.clone(), Similarity::Cosine, anchors.clone());
+            assert_eq!(marks(same_class_across(&labels, anchors)), is_similar(pairs));
+        }
+    }
+
+    #[test]
+    fn labels_choose_positives_and_negatives() {
+        let device = Device::flex();
+        let numbers: Vec<f32> = (0..5 * 3).map(|i| (1.7 * i as f32).sin()).collect();
+        let embeddings = Tensor::<2>::from_data(TensorData::new(numbers, [5, 3]), &device);
+        let similarities: Vec<f32> = matmul(embeddings.clone(), embeddings.clone().transpose())
+            .into_data()
+            .iter()
+            .collect();
+        let pairs = || Pairs::from_labels(embeddings.clone(), Tensor::from_data(LABELS, &device), Similarity::Dot);
+        let loss = InfoNceLossConfig::new().with_temperature(1.0).init();
+        let found: Vec<f32> = loss.forward_no_reduction(pairs()).into_data().iter().collect();
+        for (anchor, found) in found.into_iter().enumerate() {
+            let exponentials = |of_class: bool| {
+                let others = (0..5).filter(move |&other| other != anchor && (LABELS[other] == LABELS[anchor]) == of_class);
+                others.map(|other| similarities[5 * anchor + other].exp()).collect::<Vec<_>>()
+            };
+            let (positives, mass) = (exponentials(true), exponentials(false).iter().sum::<f32>());
+            let losses = positives.iter().map(|positive| (1.0 + mass / positive).ln());
+            let expected = losses.sum::<f32>() / positives.len() as f32;
+            assert!((found - expected).abs() < 1e-5, "{found} is not {expected}");
+        }
+        // All of these negatives are true ones.
+        let supervised = SupervisedLossConfig::new().with_temperature(1.0).init();
+        let [supervised, plain] = [
+            supervised.forward(pairs(), Reduction::Mean),
+            loss.forward(pairs(), Reduction::Mean),
+        ];
+        assert!((supervised - plain).abs().into_scalar::<f32>() < 1e-6);
+    }
+
+    #[test]
+    fn an_anchor_without_a_positive_or_a_negative_has_no_loss() {
+        let device = Device::flex();
+        let num_counted = |labels: [i64; 3]| {
+            let pairs = Pairs::from_labels(
+                Tensor::ones([3, 2], &device),
+                Tensor::from_data(labels, &device),
+                Similarity::Cosine,
+            );
+            let losses = crate::Estimator::losses(&InfoNceLossConfig::new().init(), pairs, &SideInformation::none());
+            losses.num_counted().expect("there are masks").into_scalar::<f32>()
+        };
+        assert_eq!(num_counted([4, 4, 5]), 2.0);
+        assert_eq!(num_counted([4, 4, 4]), 0.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "one label per sample")]
+    fn each_sample_needs_a_label() {
+        let device = Device::flex();
+        Pairs::from_labels(
+            Tensor::ones([3, 2], &device),
+            Tensor::from_data([0, 1], &device),
+            Similarity::Dot,
+        );
+    }
+}
