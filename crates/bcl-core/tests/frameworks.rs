@@ -238,7 +238,6 @@ fn of_nnclr(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let [first, second] = indices
         .clone()
         .map(|indices| inputs.table("support").detach().select(0, indices));
-    let batch_size = first.dims()[0];
     let estimator = InfoNceLossConfig::new().with_temperature(inputs.number("temperature")).init();
     let loss = |scores| estimator.forward(scores, Reduction::Mean);
     let crossed = |anchors: &Tensor<2>, others: &Tensor<2>| {

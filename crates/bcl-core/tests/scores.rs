@@ -415,7 +415,7 @@ fn scaled_scores_are_those_at_another_temperature() {
                     scores
                 }
             };
-            let loss = |config: &EstimatorConfig, scores| {
+            let loss = |config: &EstimatorConfig, scores: Scores| {
                 let side = side(same_class(), DType::F64);
                 values(config.init().losses(scores.into(), &side).values())
             };

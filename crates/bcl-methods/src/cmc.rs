@@ -216,7 +216,7 @@ impl ImageMethod for Cmc {
             (direction, self.scores(direction, queries, batch, rows))
         });
         match self.config.form {
-            CmcForm::Softmax => Objective::Scores(Scores::stack(of_directions.map(|(_, scores)| scores))),
+            CmcForm::Softmax => Objective::Pairs(Scores::stack(of_directions.map(|(_, scores)| scores)).into()),
             CmcForm::Nce => {
                 let losses = of_directions.map(|(direction, scores)| {
                     let log_normaliser = self.log_normaliser(direction, batch, embeddings);

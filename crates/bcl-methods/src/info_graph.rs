@@ -153,7 +153,8 @@ impl Method for InfoGraph {
         let negatives = scores
             .slice_dim(1, 0..num_negatives)
             .mask_where(is_own, last.expand([num_anchors, num_negatives]));
-        Objective::Scores(Scores::multi_positive(positives, negatives).with_least_similarity(self.similarity.least()))
+        let scores = Scores::multi_positive(positives, negatives).with_least_similarity(self.similarity.least());
+        Objective::Pairs(scores.into())
     }
 
     fn same_class(&self, batch: &GraphBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {

@@ -1,7 +1,7 @@
 //! Methods of contrastive learning: the networks to train, and the objective of a training step.
 //!
 //! A [`Method`] owns networks and memory. It embeds the parts of a batch into named [tables](Embeddings), and turns the tables of the
-//! whole batch into an [`Objective`]: scores, which any estimator turns into losses, or losses of its own. Gradient caching works between
+//! whole batch into an [`Objective`]: pairs, which any estimator turns into losses, or losses of its own. Gradient caching works between
 //! these two functions.
 //!
 //! | method | trains | objective | memory |

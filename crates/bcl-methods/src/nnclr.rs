@@ -185,7 +185,7 @@ impl ImageMethod for Nnclr {
         let scores = Scores::stack(
             directions(anchors, self.num_anchors(batch_size) / 2).map(|(view, anchors)| of_direction(view, anchors)),
         );
-        Objective::Scores(scores.with_least_similarity(Similarity::Cosine.least()))
+        Objective::Pairs(scores.with_least_similarity(Similarity::Cosine.least()).into())
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {

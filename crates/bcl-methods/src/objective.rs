@@ -1,15 +1,14 @@
 //! The objective of a training step.
 
 use crate::batches::LogQ;
-use bcl_core::{Losses, Pairs, Scores};
+use bcl_core::{Estimator, Losses, Pairs, Scores, SideInformation};
 use burn::tensor::Tensor;
 
-/// The objective of some anchors: scores or the embeddings behind them, which an estimator turns into losses, or losses.
+/// The objective of some anchors: pairs, which an estimator turns into losses, or losses.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per step")]
 pub enum Objective {
-    /// Similarities with positives and negatives.
-    Scores(Scores),
-    /// Embeddings of anchors, positives and negatives, whose scores need not exist.
+    /// Anchors with positives and negatives.
     Pairs(Pairs),
     /// The loss of each anchor, for methods without negatives.
     Losses(Losses),
@@ -29,8 +28,18 @@ impl Objective {
         let (positives, negatives) = (log_q.positives * -temperature, log_q.negatives * -temperature);
         match self {
             Self::Pairs(pairs) => Self::Pairs(pairs.with_offsets(positives, negatives)),
-            Self::Scores(scores) => Self::Scores(scores.with_offsets(positives, negatives)),
             Self::Losses(losses) => Self::Losses(losses),
+        }
+    }
+
+    /// Computes the losses with an estimator. Losses stay as they are.
+    ///
+    /// # Panics
+    /// Panics as [`Estimator::losses`] does.
+    pub fn losses(self, estimator: &dyn Estimator, side: &SideInformation) -> Losses {
+        match self {
+            Self::Pairs(pairs) => estimator.losses(pairs, side),
+            Self::Losses(losses) => losses,
         }
     }
 
@@ -41,7 +50,6 @@ impl Objective {
     #[expect(clippy::result_large_err, reason = "losses are as good a result as scores")]
     pub fn into_scores(self) -> Result<Scores, Losses> {
         match self {
-            Self::Scores(scores) => Ok(scores),
             Self::Pairs(pairs) => Ok(pairs.into_scores()),
             Self::Losses(losses) => Err(losses),
         }

@@ -142,7 +142,7 @@ impl KeyQueue {
     /// - images:        the image of each anchor
     pub fn objective(&self, queries: Tensor<2>, keys: Tensor<2>, images: &[usize]) -> Objective {
         if self.is_empty() {
-            return Objective::Scores(self.scores(queries, keys));
+            return Objective::Pairs(self.scores(queries, keys).into());
         }
         let pairs = Pairs::with_negatives(queries, keys.detach(), self.stored(), Similarity::Dot, self.own_keys(images));
         Objective::Pairs(pairs.with_least_similarity(Similarity::Cosine.least()))

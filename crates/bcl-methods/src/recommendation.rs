@@ -64,10 +64,10 @@ impl Method for Recommendation {
         match batch.negatives {
             Negatives::PerAnchor { items: negatives, mask } => {
                 let pairs = Pairs::sampled(users, items, batch.positives, negatives).with_least_similarity(least);
-                match mask {
-                    Some(mask) => Objective::Scores(pairs.into_scores().with_mask(mask)),
-                    None => Objective::Pairs(pairs),
-                }
+                Objective::Pairs(match mask {
+                    Some(mask) => pairs.into_scores().with_mask(mask).into(),
+                    None => pairs,
+                })
             }
             Negatives::Shared {
                 items: negatives,

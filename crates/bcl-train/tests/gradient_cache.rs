@@ -271,7 +271,11 @@ fn parts_have_at_most_the_configured_size_and_only_the_second_pass_has_a_graph()
         fn objective(&self, _: &Tensor<2>, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
             self.seen.0.lock().expect("one thread").1.push(anchors.len());
             let [first, second] = ["first", "second"].map(|name| embeddings.rows(name));
-            Objective::Scores(Pairs::from_views_of(first, second, Similarity::Cosine, anchors).into_scores())
+            Objective::Pairs(
+                Pairs::from_views_of(first, second, Similarity::Cosine, anchors)
+                    .into_scores()
+                    .into(),
+            )
         }
 
         fn tensors(_: &Tensor<2>) -> NamedTensors {

@@ -129,7 +129,7 @@ impl<M: Method> Method for Learned<M> {
             return objective;
         }
         match objective.into_scores() {
-            Ok(scores) => Objective::Scores(LearnedTemperature::divide(scores, embeddings)),
+            Ok(scores) => Objective::Pairs(LearnedTemperature::divide(scores, embeddings).into()),
             Err(losses) => Objective::Losses(losses),
         }
     }

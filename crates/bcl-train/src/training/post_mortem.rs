@@ -202,7 +202,7 @@ mod tests {
 
         fn objective(&self, _: &Tensor<2>, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
             let [positives, negatives] = ["positives", "negatives"].map(|name| embeddings.rows(name).slice([anchors.clone()]));
-            Objective::Scores(Scores::new(positives.squeeze_dim(1), negatives))
+            Objective::Pairs(Scores::new(positives.squeeze_dim(1), negatives).into())
         }
 
         fn tensors(batch: &Tensor<2>) -> NamedTensors {

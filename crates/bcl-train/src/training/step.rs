@@ -100,7 +100,6 @@ impl<B> Step<B> {
     /// Computes the losses of some anchors from the embeddings of the batch.
     pub fn losses<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Losses {
         match self.objective_of(method, embeddings, anchors.clone()) {
-            Objective::Scores(scores) => self.losses_of_pairs(method, scores.into(), anchors),
             Objective::Pairs(pairs) => self.losses_of_pairs(method, pairs, anchors),
             Objective::Losses(losses) => losses,
         }
