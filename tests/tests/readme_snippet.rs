@@ -68,11 +68,12 @@ fn rust_code_in_the_guide_is_part_of_an_example() {
 }
 
 /// The READMEs of the project and of the crates that can be published.
-const READMES: [&str; 5] = [
+const READMES: [&str; 6] = [
     "README.md",
     "crates/bcl-core/README.md",
     "crates/bcl-data/README.md",
     "crates/bcl-kernels/README.md",
+    "crates/bcl-methods/README.md",
     "crates/bcl-models/README.md",
 ];
 

@@ -17,6 +17,17 @@
 //! | [`InfoGraph`] | graph encoders | scores of nodes with the other graphs of the batch as negatives | |
 //! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
+//! ```toml
+//! [dependencies]
+//! # Not published yet: this is a clone of the repository; `git = "…"` with its address works, too.
+//! bcl-methods = { path = "../bcl/crates/bcl-methods" }
+//! bcl-core = { path = "../bcl/crates/bcl-core" }
+//! bcl-models = { path = "../bcl/crates/bcl-models" }
+//! burn = { version = "=0.22.1", default-features = false, features = ["std", "autodiff", "flex"] }
+//! ```
+//!
+//! The examples `simclr`, `moco`, `lightgcn` and `infograph` of this crate are complete programs.
+//!
 //! Nothing here reads recipes or files. A method does not know how its scores are weighted.
 
 pub mod batches;

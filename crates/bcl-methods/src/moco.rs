@@ -260,18 +260,7 @@ mod tests {
             split_channels: None,
         };
         let device = Device::flex();
-        let start = MethodStart {
-            encoder: config.init(1, &device),
-            dim: 4,
-            num_images: IMAGES,
-            classes: None,
-            steps_per_epoch: 1,
-            num_steps: 1,
-            precision: Precision::F32,
-            norm_ranks: None,
-            seed: Seed(0),
-            device,
-        };
+        let start = MethodStart::new(config.init(1, &device), config.dim(), &device);
         let config = MoCoConfig {
             queue: 4,
             norm_groups,

@@ -77,6 +77,24 @@ pub struct MethodStart {
     pub device: Device,
 }
 
+impl MethodStart {
+    /// A start in f32 without what only some methods need: images and classes for CMC, steps for schedules of BYOL, SwAV and DINO.
+    pub fn new(encoder: ImageEncoder, dim: usize, device: &Device) -> Self {
+        Self {
+            encoder,
+            dim,
+            num_images: 0,
+            classes: None,
+            steps_per_epoch: 1,
+            num_steps: 1,
+            precision: Precision::F32,
+            norm_ranks: None,
+            seed: Seed(0),
+            device: device.clone(),
+        }
+    }
+}
+
 /// The parameters of a method, as in recipes.
 pub trait MethodSettings {
     /// Checks the ranges.
