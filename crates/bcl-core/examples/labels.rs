@@ -12,9 +12,8 @@ fn main() {
 
     // The positive is the other view of the sample; labels only leave out false negatives.
     let side = SideInformation::none().with_same_class(same_class(&labels, 0..2 * BATCH));
-    let value = SupervisedLossConfig::new()
-        .init()
-        .forward_with([first, second], &side, Reduction::Mean);
+    let loss = SupervisedLossConfig::new().init();
+    let value = loss.forward_with([first, second], &side, Reduction::Mean);
     println!("two views, true negatives: {:.3}", value.into_scalar::<f32>());
 
     // Positives are all other samples of the class, negatives all samples of other classes.

@@ -1,6 +1,6 @@
 //! Labels: which samples share a class.
 
-use crate::{Pairs, Scores, Similarity};
+use crate::{Pairs, Scores, Similarity, scores::off_diagonal};
 use bcl_kernels::matmul;
 use burn::tensor::{Bool, Int, Tensor};
 use std::ops::Range;
@@ -27,12 +27,14 @@ use std::ops::Range;
 /// ```
 ///
 /// # Panics
-/// Panics if there are fewer than two samples.
+/// Panics if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
 pub fn same_class(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
     let [batch_size] = labels.dims();
-    let samples = anchors.map(|anchor| anchor % batch_size).collect();
-    let of_one_view = others_of_class(labels, samples);
-    Tensor::cat(vec![of_one_view.clone(), of_one_view], 1)
+    let of_first = anchors.start..anchors.end.min(batch_size);
+    let of_second = anchors.start.max(batch_size) - batch_size..anchors.end.max(batch_size) - batch_size;
+    let of_views = [of_first, of_second].into_iter().filter(|samples| !samples.is_empty());
+    let same = Tensor::cat(of_views.map(|samples| same_class_across(labels, samples)).collect(), 0);
+    Tensor::cat(vec![same.clone(), same], 1)
 }
 
 /// Marks the negatives that share their anchor's class if the rows of two tables are compared by [`Pairs::from_cross_views_of`].
@@ -43,28 +45,26 @@ pub fn same_class(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, B
 /// - output:  `[anchors.len(), batch_size - 1]`
 ///
 /// # Panics
-/// Panics if there are fewer than two samples.
+/// Panics if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
 pub fn same_class_across(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
-    others_of_class(labels, anchors.collect())
+    let [batch_size] = labels.dims();
+    assert!(
+        !anchors.is_empty() && anchors.end <= batch_size && batch_size > 1,
+        "the anchors {anchors:?} must be some of {batch_size} samples, of which negatives need at least 2"
+    );
+    let own = labels.clone().slice([anchors.clone()]);
+    let with = |others: Range<usize>| is_equal(own.clone(), labels.clone().slice([others]));
+    let beside = |others: Range<usize>| (!others.is_empty()).then(|| with(others));
+    let among = (anchors.len() > 1).then(|| off_diagonal(with(anchors.clone())));
+    let parts = [beside(0..anchors.start), among, beside(anchors.end..batch_size)];
+    Tensor::cat(parts.into_iter().flatten().collect(), 1)
 }
 
-/// Which of all other samples share the class of each of some samples, `[samples.len(), batch_size - 1]`.
-fn others_of_class(labels: &Tensor<1, Int>, samples: Vec<usize>) -> Tensor<2, Bool> {
-    let ([batch_size], num_anchors) = (labels.dims(), samples.len());
-    assert!(batch_size > 1, "negatives need at least 2 samples, but there is {batch_size}");
-    let others: Vec<i64> = samples
-        .iter()
-        .flat_map(|&sample| (0..batch_size).filter(move |&other| other != sample))
-        .map(|other| other as i64)
-        .collect();
-    let samples: Vec<i64> = samples.into_iter().map(|sample| sample as i64).collect();
-    let of = |indices: Vec<i64>| {
-        labels
-            .clone()
-            .select(0, Tensor::from_data(indices.as_slice(), &labels.device()))
-    };
-    let of_others = of(others).reshape([num_anchors, batch_size - 1]);
-    of_others.equal(of(samples).unsqueeze_dim::<2>(1).repeat_dim(1, batch_size - 1))
+/// Compares each of some numbers with each of others, `[numbers, others]`.
+fn is_equal(numbers: Tensor<1, Int>, others: Tensor<1, Int>) -> Tensor<2, Bool> {
+    let ([rows], [columns]) = (numbers.dims(), others.dims());
+    let [numbers, others] = [numbers.unsqueeze_dim::<2>(1), others.unsqueeze_dim(0)];
+    numbers.expand([rows, columns]).equal(others.expand([rows, columns]))
 }
 
 impl Pairs {
@@ -96,12 +96,9 @@ impl Pairs {
     pub fn from_labels(embeddings: Tensor<2>, labels: Tensor<1, Int>, similarity: Similarity) -> Self {
         let ([num_samples, _], [num_labels]) = (embeddings.dims(), labels.dims());
         assert_eq!(num_labels, num_samples, "there must be one label per sample");
-        let of_all = |numbers: Tensor<1, Int>| {
-            let [columns, rows] = [numbers.clone().unsqueeze_dim::<2>(1), numbers.unsqueeze_dim(0)];
-            columns.repeat_dim(1, num_samples).equal(rows.repeat_dim(0, num_samples))
-        };
-        let same_class = of_all(labels.clone());
-        let itself = of_all(Tensor::arange(0..num_samples as i64, &labels.device()));
+        let numbers = Tensor::arange(0..num_samples as i64, &labels.device());
+        let itself = is_equal(numbers.clone(), numbers);
+        let same_class = is_equal(labels.clone(), labels);
 
         let rows = similarity.prepare(embeddings);
         let similarities = matmul(rows.clone(), rows.transpose());

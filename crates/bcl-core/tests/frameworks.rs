@@ -6,7 +6,9 @@
 use bcl_core::{
     AugmentedBase, AugmentedLossConfig, AugmentedRate, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig,
     NoiseContrastiveLossConfig, Pairs, Reduction, Scores, SideInformation, Similarity,
-    joint_embedding::{BarlowTwinsConfig, DinoConfig, StandardDeviation, SwavConfig, VicRegConfig, negative_cosine, sinkhorn},
+    joint_embedding::{
+        BarlowTwinsLossConfig, DinoLossConfig, StandardDeviation, SwavLossConfig, VicRegLossConfig, negative_cosine, sinkhorn,
+    },
     schedule::Schedule,
     unit_rows,
 };
@@ -164,7 +166,7 @@ fn of_negative_cosine(inputs: &Inputs) -> Tensor<1> {
 fn of_barlow_twins(inputs: &Inputs) -> (Tensor<1>, Outputs) {
     let deviation: StandardDeviation =
         serde_json::from_value(inputs.case.parameters["normalisation"].clone()).expect("a known normalisation");
-    let loss = BarlowTwinsConfig::new()
+    let loss = BarlowTwinsLossConfig::new()
         .with_lambda(inputs.number("lambda"))
         .with_scale(inputs.number("scale"))
         .with_epsilon(inputs.number("eps"))
@@ -180,7 +182,7 @@ fn of_barlow_twins(inputs: &Inputs) -> (Tensor<1>, Outputs) {
 }
 
 fn of_vicreg(inputs: &Inputs) -> (Tensor<1>, Outputs) {
-    let loss = VicRegConfig::new()
+    let loss = VicRegLossConfig::new()
         .with_invariance(inputs.number("lambda"))
         .with_variance(inputs.number("mu"))
         .with_covariance(inputs.number("nu"))
@@ -197,7 +199,7 @@ fn of_vicreg(inputs: &Inputs) -> (Tensor<1>, Outputs) {
 }
 
 fn of_swav(inputs: &Inputs) -> (Tensor<1>, Outputs) {
-    let swav = SwavConfig::new()
+    let swav = SwavLossConfig::new()
         .with_temperature(inputs.number("temperature"))
         .with_epsilon(inputs.number("epsilon"))
         .with_iterations(inputs.case.parameters.count("iterations").expect("a count"))
@@ -219,7 +221,7 @@ fn of_swav(inputs: &Inputs) -> (Tensor<1>, Outputs) {
 }
 
 fn of_dino(inputs: &Inputs) -> (Tensor<1>, Outputs) {
-    let dino = DinoConfig::new()
+    let dino = DinoLossConfig::new()
         .with_student_temperature(inputs.number("student_temperature"))
         .with_teacher_temperature(inputs.number("teacher_temperature"))
         .with_center_momentum(inputs.number("center_momentum"))
@@ -461,7 +463,7 @@ fn codes_match_the_reference_at_any_sharpness() {
 #[test]
 fn each_loss_of_dino_uses_the_centre_of_the_step_before() {
     for trace in traces("dino_center") {
-        let dino = DinoConfig::new()
+        let dino = DinoLossConfig::new()
             .with_student_temperature(number(trace, "student_temperature"))
             .with_teacher_temperature(number(trace, "teacher_temperature"))
             .with_center_momentum(number(trace, "center_momentum"))
@@ -509,7 +511,7 @@ fn a_straight_line_warms_the_teacher_up() {
 fn blocks_of_samples_have_the_rows_of_the_whole_batch() {
     for case in GOLDEN.cases.iter().filter(|case| case.loss == "dino") {
         let inputs = Inputs::new(case, DType::F64);
-        let dino = DinoConfig::new().init();
+        let dino = DinoLossConfig::new().init();
         let rows = |rows: std::ops::Range<usize>| {
             let some = |views: Vec<Tensor<2>>| -> Vec<_> { views.into_iter().map(|view| view.slice([rows.clone()])).collect() };
             host(dino.forward_no_reduction(&some(inputs.views("t")), &some(inputs.views("s")), inputs.vector("center")))

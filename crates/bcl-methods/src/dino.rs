@@ -9,7 +9,7 @@ use super::{
 use crate::batches::ImageBatch;
 use bcl_core::{
     Losses, ParameterError,
-    joint_embedding::{Dino as DinoLoss, DinoConfig as DinoLossConfig},
+    joint_embedding::{DinoLoss, DinoLossConfig},
     parameter::{count_in, in_closed, temperature},
 };
 use bcl_models::vision::{ImageEncoder, Prototypes, PrototypesConfig, ema_target};

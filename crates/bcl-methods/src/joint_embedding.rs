@@ -7,7 +7,7 @@ use super::{
 use crate::batches::ImageBatch;
 use bcl_core::{
     ParameterError,
-    joint_embedding::{BarlowTwins, BarlowTwinsConfig, VicReg, VicRegConfig},
+    joint_embedding::{BarlowTwinsLoss, BarlowTwinsLossConfig, VicRegLoss, VicRegLossConfig},
 };
 use bcl_models::vision::ImageEncoder;
 use burn::module::Module;
@@ -16,11 +16,11 @@ use std::ops::Range;
 /// A loss of the features of both views of a batch.
 #[derive(Debug, Clone)]
 enum Loss {
-    BarlowTwins(BarlowTwins),
-    VicReg(VicReg),
+    BarlowTwins(BarlowTwinsLoss),
+    VicReg(VicRegLoss),
 }
 
-/// Trains an encoder with the [`BarlowTwins`] or the [`VicReg`] loss of its projections.
+/// Trains an encoder with the [Barlow Twins](BarlowTwinsLoss) or the [VICReg](VicRegLoss) loss of its projections.
 ///
 /// The losses are statistics of the batch, no means over images, so gradient caching computes them at once.
 #[derive(Module, Debug)]
@@ -43,13 +43,13 @@ impl JointEmbedding {
     }
 }
 
-impl MethodSettings for BarlowTwinsConfig {
+impl MethodSettings for BarlowTwinsLossConfig {
     fn check(&self) -> Result<(), ParameterError> {
         Self::check(self)
     }
 }
 
-impl ImageMethodConfig for BarlowTwinsConfig {
+impl ImageMethodConfig for BarlowTwinsLossConfig {
     type Method = JointEmbedding;
 
     fn init(&self, start: MethodStart) -> JointEmbedding {
@@ -57,13 +57,13 @@ impl ImageMethodConfig for BarlowTwinsConfig {
     }
 }
 
-impl MethodSettings for VicRegConfig {
+impl MethodSettings for VicRegLossConfig {
     fn check(&self) -> Result<(), ParameterError> {
         Self::check(self)
     }
 }
 
-impl ImageMethodConfig for VicRegConfig {
+impl ImageMethodConfig for VicRegLossConfig {
     type Method = JointEmbedding;
 
     fn init(&self, start: MethodStart) -> JointEmbedding {

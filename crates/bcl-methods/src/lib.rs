@@ -78,7 +78,7 @@ pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};
 
 use crate::batches::{LogQ, NamedTensors};
-use bcl_core::joint_embedding::{BarlowTwinsConfig, VicRegConfig};
+use bcl_core::joint_embedding::{BarlowTwinsLossConfig, VicRegLossConfig};
 use burn::{
     module::{Module, ModuleDisplay},
     optim::GradientsParams,
@@ -94,8 +94,8 @@ image_methods! {
     Nnclr(NnclrConfig) = "nnclr",
     SimSiam(SimSiamConfig) = "simsiam",
     Byol(ByolConfig) = "byol",
-    BarlowTwins(BarlowTwinsConfig) = "barlow_twins",
-    VicReg(VicRegConfig) = "vicreg",
+    BarlowTwins(BarlowTwinsLossConfig) = "barlow_twins",
+    VicReg(VicRegLossConfig) = "vicreg",
     Swav(SwavConfig) = "swav",
     Dino(DinoConfig) = "dino",
 }

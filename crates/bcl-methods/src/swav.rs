@@ -7,7 +7,7 @@ use super::{
 use crate::batches::ImageBatch;
 use bcl_core::{
     Losses, ParameterError,
-    joint_embedding::{Swav as SwavLoss, SwavConfig as SwavLossConfig},
+    joint_embedding::{SwavLoss, SwavLossConfig},
     parameter::count_in,
 };
 use bcl_models::vision::{ImageEncoder, Prototypes, PrototypesConfig};

@@ -19,7 +19,7 @@ pub enum StandardDeviation {
 }
 
 configuration! {
-    BarlowTwinsConfig => BarlowTwins {
+    BarlowTwinsLossConfig => BarlowTwinsLoss {
         /// Weight λ of the correlations between different dimensions, in [0, 1e6].
         lambda / with_lambda: f64 = 5e-3,
         /// Factor of the loss, in [1e-6, 1e6]; solo-learn uses 0.1.
@@ -37,7 +37,7 @@ configuration! {
     }
 
     init(config) {
-        BarlowTwins { config: config.clone() }
+        BarlowTwinsLoss { config: config.clone() }
     }
 }
 
@@ -50,18 +50,18 @@ configuration! {
 /// Source: Zbontar et al., [Barlow Twins](https://arxiv.org/abs/2103.03230), Eq. 1 and 2.
 ///
 /// ```
-/// use bcl_core::joint_embedding::BarlowTwinsConfig;
+/// use bcl_core::joint_embedding::BarlowTwinsLossConfig;
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// // Two uncorrelated dimensions, the same in both views.
 /// let view = Tensor::<2>::from_data([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &device);
-/// let loss = BarlowTwinsConfig::new().init().forward(view.clone(), view).into_scalar::<f32>();
+/// let loss = BarlowTwinsLossConfig::new().init().forward(view.clone(), view).into_scalar::<f32>();
 /// assert!(loss < 1e-6);
 /// ```
 #[derive(Debug, Clone)]
-pub struct BarlowTwins {
-    config: BarlowTwinsConfig,
+pub struct BarlowTwinsLoss {
+    config: BarlowTwinsLossConfig,
 }
 
 /// The two sums of the Barlow Twins loss, before λ and scale.
@@ -77,7 +77,7 @@ pub struct BarlowTwinsTerms {
     pub off_diagonal: Tensor<1>,
 }
 
-impl BarlowTwins {
+impl BarlowTwinsLoss {
     /// Computes the loss of a batch.
     ///
     /// # Shapes
@@ -87,7 +87,7 @@ impl BarlowTwins {
     /// # Panics
     /// Panics if the shapes differ, or if there are fewer than two samples or two dimensions.
     pub fn forward(&self, first: Tensor<2>, second: Tensor<2>) -> Tensor<1> {
-        let BarlowTwinsConfig { lambda, scale, .. } = self.config;
+        let BarlowTwinsLossConfig { lambda, scale, .. } = self.config;
         let terms = self.terms(first, second);
         (terms.on_diagonal + terms.off_diagonal * lambda) * scale
     }

@@ -9,7 +9,7 @@ use crate::{
 use burn::tensor::{Tensor, activation::softmax};
 
 configuration! {
-    DinoConfig => Dino {
+    DinoLossConfig => DinoLoss {
         /// Temperature of the student, in [1e-6, 1e6].
         student_temperature / with_student_temperature: f64 = 0.1,
         /// Temperature of the teacher, in [1e-6, 1e6]; below the student's, so that targets are sharper than predictions.
@@ -26,7 +26,7 @@ configuration! {
     }
 
     init(config) {
-        Dino { config: config.clone() }
+        DinoLoss { config: config.clone() }
     }
 }
 
@@ -42,25 +42,25 @@ configuration! {
 /// Source: Caron et al., [Emerging Properties in Self-Supervised Vision Transformers](https://arxiv.org/abs/2104.14294), Eq. 1 to 4.
 ///
 /// ```
-/// use bcl_core::joint_embedding::DinoConfig;
+/// use bcl_core::joint_embedding::DinoLossConfig;
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let logits = Tensor::<2>::from_data([[0.9, -0.9, -0.9], [-0.9, 0.9, -0.9]], &device);
 /// let views = [logits.clone(), logits];
 /// let center = Tensor::<1>::zeros([3], &device);
-/// let dino = DinoConfig::new().init();
+/// let dino = DinoLossConfig::new().init();
 /// let losses = dino.forward_no_reduction(&views, &views, center.clone());
 /// assert!(losses.max().into_scalar::<f32>() < 1e-6); // both networks are sure of the same prototype
 /// let center: Vec<f32> = dino.new_center(center, &views).into_data().iter().collect();
 /// assert!(center[0].abs() < 1e-6 && (center[2] + 0.09).abs() < 1e-6); // a tenth of the mean
 /// ```
 #[derive(Debug, Clone)]
-pub struct Dino {
-    config: DinoConfig,
+pub struct DinoLoss {
+    config: DinoLossConfig,
 }
 
-impl Dino {
+impl DinoLoss {
     /// Computes the loss of each sample.
     ///
     /// # Shapes
@@ -72,7 +72,7 @@ impl Dino {
     /// # Panics
     /// Panics if there are fewer than two student views, fewer than teacher views, no teacher view, or if the shapes differ.
     pub fn forward_no_reduction(&self, teacher: &[Tensor<2>], student: &[Tensor<2>], center: Tensor<1>) -> Tensor<1> {
-        let DinoConfig {
+        let DinoLossConfig {
             student_temperature,
             teacher_temperature,
             ..

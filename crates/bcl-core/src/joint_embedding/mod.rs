@@ -5,10 +5,10 @@
 //! | loss | method | against collapse |
 //! | --- | --- | --- |
 //! | [`negative_cosine`] | BYOL, SimSiam | a predictor, and targets without a gradient |
-//! | [`BarlowTwins`] | Barlow Twins | the correlations of different dimensions are pushed to 0 |
-//! | [`VicReg`] | VICReg | a hinge on the standard deviation of each dimension |
-//! | [`Swav`] | SwAV | codes that use all prototypes equally, [`sinkhorn`] |
-//! | [`Dino`] | DINO | the teacher's outputs are centred and sharpened |
+//! | [`BarlowTwinsLoss`] | Barlow Twins | the correlations of different dimensions are pushed to 0 |
+//! | [`VicRegLoss`] | VICReg | a hinge on the standard deviation of each dimension |
+//! | [`SwavLoss`] | SwAV | codes that use all prototypes equally, [`sinkhorn`] |
+//! | [`DinoLoss`] | DINO | the teacher's outputs are centred and sharpened |
 //!
 //! Losses that are means over samples have a `forward_no_reduction`, whose rows can be computed in blocks:
 //! [gradient caching](crate::gradient_cache) works with them. Barlow Twins and VICReg compare dimensions over the whole batch.
@@ -19,11 +19,11 @@ mod negative_cosine;
 mod swav;
 mod vicreg;
 
-pub use barlow_twins::{BarlowTwins, BarlowTwinsConfig, BarlowTwinsTerms, StandardDeviation};
-pub use dino::{Dino, DinoConfig};
+pub use barlow_twins::{BarlowTwinsLoss, BarlowTwinsLossConfig, BarlowTwinsTerms, StandardDeviation};
+pub use dino::{DinoLoss, DinoLossConfig};
 pub use negative_cosine::negative_cosine;
-pub use swav::{Swav, SwavConfig, sinkhorn};
-pub use vicreg::{VicReg, VicRegConfig, VicRegTerms};
+pub use swav::{SwavLoss, SwavLossConfig, sinkhorn};
+pub use vicreg::{VicRegLoss, VicRegLossConfig, VicRegTerms};
 
 use burn::tensor::{Tensor, activation::log_softmax};
 

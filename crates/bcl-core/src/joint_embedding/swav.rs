@@ -12,7 +12,7 @@ use burn::tensor::{
 };
 
 configuration! {
-    SwavConfig => Swav {
+    SwavLossConfig => SwavLoss {
         /// Temperature t of the predictions, in [1e-6, 1e6].
         temperature / with_temperature: f64 = 0.1,
         /// Entropy regularisation ε of the codes, in [1e-6, 1e6]: the lower, the closer each code is to a single prototype.
@@ -28,7 +28,7 @@ configuration! {
     }
 
     init(config) {
-        Swav { config: config.clone() }
+        SwavLoss { config: config.clone() }
     }
 }
 
@@ -45,23 +45,23 @@ configuration! {
 /// Eq. 1 to 3.
 ///
 /// ```
-/// use bcl_core::joint_embedding::SwavConfig;
+/// use bcl_core::joint_embedding::SwavLossConfig;
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// // Cosines of two samples with two prototypes; each sample has its own.
 /// let scores = Tensor::<2>::from_data([[1.0, -1.0], [-1.0, 1.0]], &device);
-/// let swav = SwavConfig::new().init();
+/// let swav = SwavLossConfig::new().init();
 /// let codes = [0, 1].map(|_| swav.codes(scores.clone()));
 /// let losses = swav.forward_no_reduction(&codes, &[scores.clone(), scores]);
 /// assert!(losses.max().into_scalar::<f32>() < 1e-6);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Swav {
-    config: SwavConfig,
+pub struct SwavLoss {
+    config: SwavLossConfig,
 }
 
-impl Swav {
+impl SwavLoss {
     /// Computes the codes of a view from its scores.
     ///
     /// # Shapes

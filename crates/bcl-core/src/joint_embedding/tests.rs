@@ -48,14 +48,14 @@ fn assert_gradient_is_slope(inputs: [Tensor<2>; 2], loss: impl Fn([Tensor<2>; 2]
 #[test]
 fn gradients_are_slopes() {
     let views = || [table(5, 3, 0.2), table(5, 3, 1.1)];
-    let barlow_twins = BarlowTwinsConfig::new().init();
+    let barlow_twins = BarlowTwinsLossConfig::new().init();
     assert_gradient_is_slope(views(), |[first, second]| barlow_twins.forward(first, second));
-    let vicreg = VicRegConfig::new().init();
+    let vicreg = VicRegLossConfig::new().init();
     assert_gradient_is_slope(views(), |[first, second]| vicreg.forward(first, second));
-    let swav = SwavConfig::new().init();
+    let swav = SwavLossConfig::new().init();
     let codes = views().map(|scores| swav.codes(scores));
     assert_gradient_is_slope(views(), |scores| swav.forward_no_reduction(&codes, &scores).mean());
-    let dino = DinoConfig::new().init();
+    let dino = DinoLossConfig::new().init();
     let center = Tensor::zeros([3], (&Device::flex(), DType::F64));
     assert_gradient_is_slope(views(), |students| {
         dino.forward_no_reduction(&views(), &students, center.clone()).mean()
@@ -103,7 +103,7 @@ fn correlations_are_those_of_the_definition() {
             };
         }
     }
-    let terms = BarlowTwinsConfig::new().init().terms(first, second);
+    let terms = BarlowTwinsLossConfig::new().init().terms(first, second);
     assert_close(
         &[host(terms.on_diagonal), host(terms.off_diagonal)].concat(),
         &expected,
@@ -114,9 +114,9 @@ fn correlations_are_those_of_the_definition() {
 #[test]
 fn a_constant_dimension_is_nan_without_epsilon_only() {
     let view = Tensor::cat(vec![table(5, 2, 0.2), Tensor::ones([5, 1], (&Device::flex(), DType::F64))], 1);
-    let loss = |config: BarlowTwinsConfig| host(config.init().forward(view.clone(), view.clone()))[0];
-    assert!(loss(BarlowTwinsConfig::new()).is_finite());
-    let sample = BarlowTwinsConfig::new().with_deviation(StandardDeviation::Sample);
+    let loss = |config: BarlowTwinsLossConfig| host(config.init().forward(view.clone(), view.clone()))[0];
+    assert!(loss(BarlowTwinsLossConfig::new()).is_finite());
+    let sample = BarlowTwinsLossConfig::new().with_deviation(StandardDeviation::Sample);
     assert!(loss(sample.clone()).is_finite());
     assert!(loss(sample.with_epsilon(0.0)).is_nan());
 }
@@ -124,7 +124,7 @@ fn a_constant_dimension_is_nan_without_epsilon_only() {
 #[test]
 fn collapsed_views_cost_the_hinge_alone() {
     let collapsed = Tensor::<2>::ones([4, 3], (&Device::flex(), DType::F64));
-    let terms = VicRegConfig::new().init().terms(collapsed.clone(), collapsed);
+    let terms = VicRegLossConfig::new().init().terms(collapsed.clone(), collapsed);
     let terms = [terms.invariance, terms.variance, terms.covariance].map(host).concat();
     assert_close(&terms, &[0.0, 0.99, 0.0], 1e-12);
 }
@@ -147,7 +147,7 @@ fn codes_stay_finite_where_exponentials_do_not() {
 
 #[test]
 fn a_queue_shares_the_prototypes_with_the_batch() {
-    let swav = SwavConfig::new().with_epsilon(0.5).with_iterations(200).init();
+    let swav = SwavLossConfig::new().with_epsilon(0.5).with_iterations(200).init();
     let (scores, queue) = (table(2, 4, 0.2), table(6, 4, 1.1));
     let together = swav.codes(Tensor::cat(vec![scores.clone(), queue.clone()], 0));
     let codes = swav.codes_with_queue(scores.clone(), queue);
@@ -159,7 +159,7 @@ fn a_queue_shares_the_prototypes_with_the_batch() {
 
 #[test]
 fn more_crops_are_averaged_over_pairs_of_different_views() {
-    let swav = SwavConfig::new().init();
+    let swav = SwavLossConfig::new().init();
     let scores: Vec<_> = (0..4).map(|view| table(3, 5, f64::from(view))).collect();
     let codes = [0, 1].map(|view: usize| swav.codes(scores[view].clone()));
     let pair = |code: usize, prediction: usize| {
@@ -175,7 +175,7 @@ fn more_crops_are_averaged_over_pairs_of_different_views() {
 
 #[test]
 fn the_centre_is_subtracted_before_the_temperature() {
-    let dino = DinoConfig::new().init();
+    let dino = DinoLossConfig::new().init();
     let views = [table(3, 5, 0.2), table(3, 5, 1.1)];
     let moved = views.clone().map(|view| view + 0.3);
     let center = |value: f64| Tensor::full([5], value, (&Device::flex(), DType::F64));
@@ -203,7 +203,10 @@ fn huge_logits_stay_finite_in_f32() {
         .require_grad();
     let views = [logits.clone(), -logits.clone()];
     let center = Tensor::zeros([3], &logits.device());
-    let loss = DinoConfig::new().init().forward_no_reduction(&views, &views, center).mean();
+    let loss = DinoLossConfig::new()
+        .init()
+        .forward_no_reduction(&views, &views, center)
+        .mean();
     let gradients = loss.clone().backward();
     assert!(host(loss)[0].is_finite());
     assert!(
@@ -217,19 +220,19 @@ fn huge_logits_stay_finite_in_f32() {
 fn errors_name_parameter_value_and_range() {
     let error = |checked: Result<(), crate::ParameterError>| checked.expect_err("out of range").to_string();
     assert_eq!(
-        error(DinoConfig::new().with_teacher_temperature(0.0).check()),
+        error(DinoLossConfig::new().with_teacher_temperature(0.0).check()),
         "teacher_temperature is 0, but must be in [1e-6, 1000000]"
     );
     assert_eq!(
-        error(SwavConfig::new().with_iterations(0).check()),
+        error(SwavLossConfig::new().with_iterations(0).check()),
         "iterations is 0, but must be in [1, 1000]"
     );
     assert_eq!(
-        error(BarlowTwinsConfig::new().with_lambda(f64::NAN).check()),
+        error(BarlowTwinsLossConfig::new().with_lambda(f64::NAN).check()),
         "lambda is NaN, but must be in [0, 1000000]"
     );
     assert_eq!(
-        error(VicRegConfig::new().with_epsilon(0.0).check()),
+        error(VicRegLossConfig::new().with_epsilon(0.0).check()),
         "epsilon is 0, but must be in [1e-12, 1]"
     );
 }
@@ -238,11 +241,13 @@ fn errors_name_parameter_value_and_range() {
 #[should_panic(expected = "2 views with targets and 1 views with predictions")]
 fn a_target_without_another_view_is_refused() {
     let codes = [table(3, 4, 0.0), table(3, 4, 1.0)];
-    SwavConfig::new().init().forward_no_reduction(&codes, &codes[..1]);
+    SwavLossConfig::new().init().forward_no_reduction(&codes, &codes[..1]);
 }
 
 #[test]
 #[should_panic(expected = "but the views are [1, 4]")]
 fn one_sample_has_no_correlation() {
-    BarlowTwinsConfig::new().init().forward(table(1, 4, 0.0), table(1, 4, 1.0));
+    BarlowTwinsLossConfig::new()
+        .init()
+        .forward(table(1, 4, 0.0), table(1, 4, 1.0));
 }

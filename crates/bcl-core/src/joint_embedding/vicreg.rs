@@ -6,7 +6,7 @@ use bcl_kernels::matmul;
 use burn::tensor::{Tensor, activation::relu};
 
 configuration! {
-    VicRegConfig => VicReg {
+    VicRegLossConfig => VicRegLoss {
         /// Weight of the squared distance between the views, in [0, 1e6].
         invariance / with_invariance: f64 = 25.0,
         /// Weight of the hinge on standard deviations, in [0, 1e6].
@@ -25,7 +25,7 @@ configuration! {
     }
 
     init(config) {
-        VicReg { config: config.clone() }
+        VicRegLoss { config: config.clone() }
     }
 }
 
@@ -42,17 +42,17 @@ configuration! {
 /// Source: Bardes, Ponce, LeCun, [VICReg](https://arxiv.org/abs/2105.04906), Eq. 1 to 6.
 ///
 /// ```
-/// use bcl_core::joint_embedding::VicRegConfig;
+/// use bcl_core::joint_embedding::VicRegLossConfig;
 /// use burn::tensor::{Device, Tensor};
 ///
 /// let device = Device::flex();
 /// let collapsed = Tensor::<2>::ones([4, 3], &device);
-/// let loss = VicRegConfig::new().init().forward(collapsed.clone(), collapsed).into_scalar::<f32>();
+/// let loss = VicRegLossConfig::new().init().forward(collapsed.clone(), collapsed).into_scalar::<f32>();
 /// assert!((loss - 25.0 * 0.99).abs() < 1e-4); // the hinge alone: √ε is 0.01
 /// ```
 #[derive(Debug, Clone)]
-pub struct VicReg {
-    config: VicRegConfig,
+pub struct VicRegLoss {
+    config: VicRegLossConfig,
 }
 
 /// The three terms of the VICReg loss, before their weights.
@@ -70,7 +70,7 @@ pub struct VicRegTerms {
     pub covariance: Tensor<1>,
 }
 
-impl VicReg {
+impl VicRegLoss {
     /// Computes the loss of a batch.
     ///
     /// # Shapes

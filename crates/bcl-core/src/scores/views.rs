@@ -3,7 +3,7 @@
 use super::Scores;
 use crate::Similarity;
 use bcl_kernels::matmul;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, kind::Basic};
 use std::ops::Range;
 
 impl Scores {
@@ -121,7 +121,7 @@ fn others(rows: Tensor<2>, view: &Tensor<2>, samples: &Range<usize>) -> Vec<Tens
 /// # Shapes
 /// - square: `[n, n]`
 /// - output: `[n, n - 1]`, columns in order
-pub(crate) fn off_diagonal(square: Tensor<2>) -> Tensor<2> {
+pub(crate) fn off_diagonal<K: Basic>(square: Tensor<2, K>) -> Tensor<2, K> {
     let [n, _] = square.dims();
     square
         .reshape([n * n])

@@ -6,7 +6,9 @@ use super::{
 };
 use bcl_core::{
     ParameterError,
-    joint_embedding::{BarlowTwinsConfig, DinoConfig, SwavConfig, VicRegConfig, negative_cosine as rows_of_negative_cosine},
+    joint_embedding::{
+        BarlowTwinsLossConfig, DinoLossConfig, SwavLossConfig, VicRegLossConfig, negative_cosine as rows_of_negative_cosine,
+    },
     matmul, unit_rows,
 };
 use bcl_models::vision::Prototypes;
@@ -30,7 +32,7 @@ pub(super) fn negative_cosine(inputs: &Inputs<'_>) -> Result<Computed, Problem> 
 pub(super) fn barlow_twins(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let [first, second] = inputs.tables(["z0", "z1"])?;
     let parameters = inputs.parameters();
-    let config = BarlowTwinsConfig::new()
+    let config = BarlowTwinsLossConfig::new()
         .with_lambda(parameters.number("lambda")?)
         .with_scale(parameters.number("scale")?)
         .with_epsilon(parameters.number("eps")?)
@@ -50,7 +52,7 @@ pub(super) fn barlow_twins(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 pub(super) fn vicreg(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let [first, second] = inputs.tables(["z0", "z1"])?;
     let parameters = inputs.parameters();
-    let config = VicRegConfig::new()
+    let config = VicRegLossConfig::new()
         .with_invariance(parameters.number("lambda")?)
         .with_variance(parameters.number("mu")?)
         .with_covariance(parameters.number("nu")?)
@@ -70,7 +72,7 @@ pub(super) fn vicreg(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 pub(super) fn swav(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let parameters = inputs.parameters();
-    let config = SwavConfig::new()
+    let config = SwavLossConfig::new()
         .with_temperature(parameters.number("temperature")?)
         .with_epsilon(parameters.number("epsilon")?)
         .with_iterations(parameters.count("iterations")?);
@@ -102,7 +104,7 @@ pub(super) fn swav(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 pub(super) fn dino(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let parameters = inputs.parameters();
-    let config = DinoConfig::new()
+    let config = DinoLossConfig::new()
         .with_student_temperature(parameters.number("student_temperature")?)
         .with_teacher_temperature(parameters.number("teacher_temperature")?)
         .with_center_momentum(parameters.number("center_momentum")?);

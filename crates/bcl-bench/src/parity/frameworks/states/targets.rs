@@ -8,12 +8,12 @@ use super::{
     State,
     given::{array, arrays, pairs, tables, tensor},
 };
-use bcl_core::joint_embedding::{DinoConfig, SwavConfig};
+use bcl_core::joint_embedding::{DinoLossConfig, SwavLossConfig};
 use bcl_golden::Trace;
 use burn::tensor::Tensor;
 
 pub(super) fn codes(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
-    let config = SwavConfig::new()
+    let config = SwavLossConfig::new()
         .with_epsilon(trace.parameters.number("epsilon")?)
         .with_iterations(trace.parameters.count("iterations")?);
     config.check().map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ pub(super) fn codes(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>
 }
 
 pub(super) fn center(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
-    let config = DinoConfig::new()
+    let config = DinoLossConfig::new()
         .with_student_temperature(trace.parameters.number("student_temperature")?)
         .with_teacher_temperature(trace.parameters.number("teacher_temperature")?)
         .with_center_momentum(trace.parameters.number("center_momentum")?);
