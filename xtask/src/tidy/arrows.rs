@@ -7,7 +7,7 @@ use super::metadata::{Metadata, Package};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-collective", &[]),
     ("bcl-kernels", &["bcl-collective"]),
-    ("bcl-core", &["bcl-collective", "bcl-golden", "bcl-kernels", "bcl-posterior"]),
+    ("bcl-core", &["bcl-golden", "bcl-kernels", "bcl-posterior"]),
     ("bcl-models", &["bcl-collective", "bcl-files", "bcl-golden", "bcl-kernels"]),
     ("bcl-optim", &["bcl-kernels"]),
     (

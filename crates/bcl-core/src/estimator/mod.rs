@@ -128,12 +128,12 @@ macro_rules! forward {
             /// - output: `[1]`, nats
             ///
             /// # Panics
-            /// Panics if the estimator [requires](Estimator::requirements) side information, as [`forward_with`](Self::forward_with) takes.
+            /// Panics if the estimator [requires](Estimator::requirements) side information, which `forward_with` takes.
             pub fn forward(&self, pairs: impl Into<Pairs>, reduction: Reduction) -> Tensor<1> {
                 self.forward_with(pairs, &SideInformation::none(), reduction)
             }
 
-            /// Computes the loss with side information and reduces it, as [`forward`](Self::forward) does.
+            /// Computes the loss with side information and reduces it, as `forward` does.
             ///
             /// # Shapes
             /// - output: `[1]`, nats
@@ -150,7 +150,7 @@ macro_rules! forward {
             /// - output: `[num_anchors]`, nats
             ///
             /// # Panics
-            /// Panics as [`forward`](Self::forward) does.
+            /// Panics as `forward` does.
             pub fn forward_no_reduction(&self, pairs: impl Into<Pairs>) -> Tensor<1> {
                 self.losses(pairs.into(), &SideInformation::none()).values()
             }
