@@ -3,8 +3,6 @@
 //! Exit codes: 0 success, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (to continue a `table`, run the
 //! same command again).
 
-#[cfg(test)]
-mod documented;
 mod explore_verb;
 mod gpu_verb;
 mod input;
