@@ -168,18 +168,6 @@ fn the_page_of_a_folder_holds_its_tables_and_loads_nothing() {
     for load in ["<script", "<link", "src=\"http", "url(http", "@import"] {
         assert!(!page.contains(load), "the page has `{load}`");
     }
-    let before = fs::read(results.join("t/table.json")).expect("a table");
-    let renewed = bcl_bench()
-        .arg("report")
-        .arg(&results)
-        .arg("--renew")
-        .output()
-        .expect("it starts");
-    assert!(renewed.status.success(), "{}", shown(&renewed));
-    assert!(
-        fs::read(results.join("t/table.json")).expect("a table") == before,
-        "a table of this version has nothing to renew"
-    );
     assert_refused(
         &report(&folder.path().join("recipes")),
         &["contains no results", "bcl-bench table"],

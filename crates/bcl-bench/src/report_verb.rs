@@ -15,9 +15,6 @@ pub(crate) struct Arguments {
     /// program wrote report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also write the tables and curves in the folder again, with the statistics and words of this version.
-    #[arg(long)]
-    renew: bool,
     /// Title of the page.
     #[arg(long, default_value = "Results")]
     title: String,
@@ -31,13 +28,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
     let found = match Collection::read(&arguments.folder) {
         Ok(found) => found,
-        Err(problem) => return bad_input(&problem.to_string()),
+        Err(problem) => return bad_input(&problem),
     };
-    if arguments.renew
-        && let Err(error) = found.write_back()
-    {
-        return bad_input(&error.to_string());
-    }
     for skipped in &found.skipped {
         notice::note(skipped);
     }

@@ -2,7 +2,6 @@
 
 use super::markdown;
 use crate::tables::{Sensitivity, TableResult};
-use bcl_files::FileError;
 use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
 use std::{
@@ -28,41 +27,13 @@ pub struct Collection {
     seen: BTreeSet<PathBuf>,
 }
 
-/// Why a folder cannot be shown.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// A file or folder cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// A file does not have the format that its name implies.
-    #[error("{}: {source}; create it again with this version, or move it elsewhere", path.display())]
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        source: serde_json::Error,
-    },
-    /// There is nothing to show.
-    #[error(
-        "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or `bcl-bench simulate` wrote",
-        .0.display()
-    )]
-    Empty(PathBuf),
-}
-
 impl Collection {
     /// Reads a folder and everything below it, each folder once even if several links lead to it. Files that look like results
     /// but are not read are listed in [`skipped`](Self::skipped).
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read, a table in it is broken, or it contains no results.
-    pub fn read(folder: &Path) -> Result<Self, Problem> {
+    pub fn read(folder: &Path) -> Result<Self, String> {
         let mut found = Self::default();
         fs::read_dir(folder).map_err(unreadable(folder))?;
         found.walk(folder)?;
@@ -76,27 +47,16 @@ impl Collection {
         pictures.retain(|(path, _)| !shown.contains(path));
         skipped.extend(texts.iter().flat_map(|(path, text)| markdown::missing_pictures(text, path)));
         if found.tables.is_empty() && found.sensitivities.is_empty() && found.texts.is_empty() && found.pictures.is_empty() {
-            return Err(Problem::Empty(folder.to_owned()));
+            return Err(format!(
+                "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or \
+                 `bcl-bench simulate` wrote",
+                folder.display()
+            ));
         }
         Ok(found)
     }
 
-    /// Writes every table and curve back to where it was read from, with the statistics and words of this version.
-    ///
-    /// # Errors
-    /// Returns an error that names the first file that cannot be written.
-    pub fn write_back(&self) -> Result<(), FileError> {
-        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
-        for (path, table) in &self.tables {
-            table.write(&folder(path))?;
-        }
-        for (path, curves) in &self.sensitivities {
-            curves.write(&folder(path))?;
-        }
-        Ok(())
-    }
-
-    fn walk(&mut self, folder: &Path) -> Result<(), Problem> {
+    fn walk(&mut self, folder: &Path) -> Result<(), String> {
         let here = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         if !self.seen.insert(here) {
             self.skip(folder, "it is a link to a folder that is shown already");
@@ -104,14 +64,13 @@ impl Collection {
         }
         let curves = folder.join("sensitivity.json");
         if self.is_file(&curves) {
-            self.sensitivities
-                .push((curves.clone(), json::<Sensitivity>(&curves)?.renewed()));
+            self.sensitivities.push((curves.clone(), json(&curves)?));
             // The tables below it are part of the curves and already included.
             return Ok(());
         }
         let table = folder.join("table.json");
         if self.is_file(&table) {
-            self.tables.push((table.clone(), json::<TableResult>(&table)?.renewed()));
+            self.tables.push((table.clone(), json(&table)?));
             // The other files repeat the table or belong to its runs.
             return Ok(());
         }
@@ -167,17 +126,18 @@ impl Collection {
     }
 }
 
-fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     let text = fs::read(path).map_err(unreadable(path))?;
-    serde_json::from_slice(&text).map_err(|source| Problem::Broken {
-        path: path.to_owned(),
-        source,
+    serde_json::from_slice(&text).map_err(|error| {
+        format!(
+            "{}: {error}; create it again with this version, or move it elsewhere",
+            path.display()
+        )
     })
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Problem {
-    let path = path.to_owned();
-    move |source| Problem::Io { path, source }
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> String {
+    move |error| format!("cannot read {}: {error}", path.display())
 }
 
 #[cfg(test)]
@@ -200,7 +160,7 @@ mod tests {
     #[test]
     fn missing_results_and_a_broken_table_have_different_errors() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(Collection::read(folder.path()), Err(Problem::Empty(_))));
+        assert!(Collection::read(folder.path()).is_err_and(|error| error.contains("no results")));
         fs::write(folder.path().join("table.json"), "{\"title\": 1").unwrap();
         let error = Collection::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("table.json") && error.contains("line 1"), "{error}");

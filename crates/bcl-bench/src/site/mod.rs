@@ -15,7 +15,7 @@ mod markdown;
 mod picture;
 mod table;
 
-pub use collect::{Collection, Problem};
+pub use collect::Collection;
 
 use bcl_report::page::{self, Figure, escape};
 

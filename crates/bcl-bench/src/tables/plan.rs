@@ -54,7 +54,7 @@ impl TablePlan {
     /// What the table in a folder recorded about its data; `None` if there is no table yet.
     ///
     /// # Errors
-    /// Returns an error if the folder contains another table, or one of version 0.1, which recorded nothing.
+    /// Returns an error if the folder contains another table, or its record is missing.
     pub fn data_record(&self, out: &Path) -> Result<Option<DataRecord>, Error> {
         let path = out.join("plan.json");
         if !path.is_file() {
@@ -69,14 +69,8 @@ impl TablePlan {
                 out.display()
             )));
         }
-        match DataRecord::read(out)? {
-            Some(record) => Ok(Some(record)),
-            None => Err(Error::Input(format!(
-                "{} has no data.json, because version 0.1 started it: its data may have changed since; choose another \
-                 --out",
-                out.display()
-            ))),
-        }
+        let missing = || Error::Input(format!("{} has no data.json; choose another --out", out.display()));
+        DataRecord::read(out)?.map(Some).ok_or_else(missing)
     }
 
     /// Saves the plan and the data of a table in its folder. More seeds than before do not make another table: existing runs
@@ -201,6 +195,6 @@ mod tests {
         plan(4, 2).keep(folder.path(), &data).unwrap();
         std::fs::remove_file(folder.path().join("data.json")).unwrap();
         let error = plan(4, 2).data_record(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("version 0.1") && error.contains("--out"), "{error}");
+        assert!(error.contains("no data.json") && error.contains("--out"), "{error}");
     }
 }

@@ -32,10 +32,8 @@ pub struct TableResult {
     /// Machine and build of the first run.
     pub environment: Environment,
     /// Revisions of the sources that computed the runs; `None` stands for one that was not known when the program was built.
-    #[serde(default)]
     pub revisions: BTreeSet<Option<String>>,
     /// Every time that the test set was looked at with another command, number of seeds or build, in order.
-    #[serde(default)]
     pub looks: Vec<Look>,
     /// The data.
     pub data: DataSummary,
@@ -44,7 +42,6 @@ pub struct TableResult {
     /// Tuning trials per row.
     pub budget: usize,
     /// Seeds of each trial.
-    #[serde(default = "one")]
     pub tuning_seeds: usize,
     /// Seeds of the tests.
     pub seeds: Vec<u64>,
@@ -261,20 +258,6 @@ impl TableResult {
         }
     }
 
-    /// The table with the statistics and words of this version, if an earlier one wrote it. Rows are compared over seeds, because metrics of
-    /// users were not kept.
-    #[must_use]
-    pub fn renewed(mut self) -> Self {
-        if self.pairs.iter().all(|pair| pair.standard_error.is_none()) {
-            self.pairs = compared(&self.rows, &vec![None; self.rows.len()], &self.select_by);
-            if self.revisions.is_empty() {
-                self.revisions.insert(self.environment.git_revision.clone());
-            }
-        }
-        self.verdict = super::verdict::verdict(&self.rows, &self.pairs, &self.baselines, &self.select_by);
-        self
-    }
-
     /// Writes `table.json` and `table.md` into a folder.
     ///
     /// # Errors
@@ -309,11 +292,6 @@ fn compared(rows: &[RowResult], users: &[Option<BTreeMap<u64, Vec<f64>>>], selec
         })
         .collect();
     all_pairs(&compared)
-}
-
-/// The number of tuning seeds of earlier versions.
-fn one() -> usize {
-    1
 }
 
 #[cfg(test)]

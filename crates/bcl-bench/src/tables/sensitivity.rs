@@ -196,23 +196,6 @@ impl Sensitivity {
         Ok(sensitivity)
     }
 
-    /// The curves with the statistics of this version, if an earlier one wrote them: p-values are corrected for all values together.
-    #[must_use]
-    pub fn renewed(mut self) -> Self {
-        if self.tables.iter().any(|(_, table)| table.corrected_for.is_none()) {
-            self.tables = self
-                .tables
-                .into_iter()
-                .map(|(value, table)| (value, table.renewed()))
-                .collect();
-            TableResult::correct_together(&mut self.tables.iter_mut().map(|(_, table)| table).collect::<Vec<_>>());
-            for curve in &mut self.curves {
-                curve.held_out = held_out(&curve.row, &self.tables);
-            }
-        }
-        self
-    }
-
     /// Writes `sensitivity.json` and `sensitivity.svg` into a folder.
     ///
     /// # Errors

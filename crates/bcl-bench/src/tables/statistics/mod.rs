@@ -55,8 +55,7 @@ pub struct Paired {
     pub p: Option<f64>,
     /// The p-value after Holm's correction for the number of pairs.
     pub p_holm: Option<f64>,
-    /// The difference that would be significant in four of five such comparisons; `None` with fewer than two seeds, and in tables of
-    /// earlier versions.
+    /// The difference that would be significant in four of five such comparisons; `None` with fewer than two seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resolvable: Option<f64>,
 }
