@@ -45,7 +45,7 @@ pub use error::BackendError;
 pub use failure::{DeviceFailure, device_failure, device_failures};
 pub use inventory::{Inventory, Unavailable};
 pub use kernel_cache::kernel_cache;
-pub use memory::keep_memory;
+pub use memory::{keep_memory, release_memory};
 pub use process::prepare_process;
 pub use processor::{memory as processor_memory, model as processor_model};
 

@@ -13,9 +13,15 @@ pub fn keep_memory() {
     glibc::keep_memory();
 }
 
+/// Gives all free memory back to the system once, so that the process's peak memory can be measured from here.
+pub fn release_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    glibc::release_memory();
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod glibc {
-    use libc::{M_ARENA_MAX, M_MMAP_MAX, M_TRIM_THRESHOLD, mallopt};
+    use libc::{M_ARENA_MAX, M_MMAP_MAX, M_TRIM_THRESHOLD, malloc_trim, mallopt};
 
     /// One arena, no block straight from the system, nothing given back (-1).
     const SETTINGS: [(i32, i32); 3] = [(M_ARENA_MAX, 1), (M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, -1)];
@@ -27,5 +33,11 @@ mod glibc {
             // then allocates as it did.
             unsafe { mallopt(parameter, value) };
         }
+    }
+
+    #[expect(unsafe_code, reason = "the C library has no other way")]
+    pub(super) fn release_memory() {
+        // SAFETY: malloc_trim locks the allocator and touches only free memory.
+        unsafe { malloc_trim(0) };
     }
 }

@@ -19,10 +19,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             Pass::Gradients => "gradients",
         };
         let name = format!("{}/{pass}", case.size);
-        let contest = LazyCell::new(|| {
+        let kernel = LazyCell::new(|| {
             device.seed(0);
-            case.prepare(&device)
+            case.kernel(&device)
         });
-        group.bench_function(name, |bencher| bencher.iter(&LazyCell::force(&contest).kernel));
+        group.bench_function(name, |bencher| bencher.iter(LazyCell::force(&kernel)));
     }
 }

@@ -18,7 +18,7 @@ mod streaming;
 mod views;
 
 use bcl_backend::{Backend, BackendChoice, prepare_process};
-use bcl_bench::results::ResultsFolder;
+use bcl_bench::timing::ResultsFolder;
 use burn::tensor::Device;
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::time::Duration;

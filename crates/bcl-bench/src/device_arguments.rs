@@ -1,11 +1,11 @@
 //! The backend and the device that a verb computes on.
 
-use bcl_backend::{Backend, BackendChoice, BackendError, DeviceInfo, launch};
+use bcl_backend::{Backend, BackendChoice, BackendError, launch};
 use bcl_train::processes;
 
 /// A backend and one of its devices, as named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
-pub struct DeviceArguments {
+pub(crate) struct DeviceArguments {
     /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     backend: BackendChoice,
@@ -15,26 +15,20 @@ pub struct DeviceArguments {
 }
 
 impl DeviceArguments {
+    /// The CPU.
+    pub(crate) const CPU: Self = Self {
+        backend: BackendChoice::Flex,
+        device: None,
+    };
+
     /// Opens the backend. If it is not in this build, a program that has it takes over.
-    ///
-    /// # Errors
-    /// Returns an error if the backend or its device is not available.
-    pub fn open(&self) -> Result<Backend, BackendError> {
+    pub(crate) fn open(&self) -> Result<Backend, BackendError> {
         launch::ensure(self.backend, env!("CARGO_PKG_NAME"), false)?;
         processes::open_backend(self.backend, self.device)
     }
 
     /// Returns if MPI and the backend are in this build; otherwise a program that has both takes over.
-    ///
-    /// # Errors
-    /// Returns an error if no such program can be built from here; it names the package to install if MPI is missing on this machine.
-    pub fn ensure_mpi(&self, quiet: bool) -> Result<(), BackendError> {
+    pub(crate) fn ensure_mpi(&self, quiet: bool) -> Result<(), BackendError> {
         launch::ensure_with_mpi(self.backend, processes::HAS_MPI, env!("CARGO_PKG_NAME"), quiet)
-    }
-
-    /// The arguments that name a device for another process of this program.
-    pub(crate) fn of(info: &DeviceInfo) -> [String; 4] {
-        let [backend, device] = ["--backend", "--device"].map(str::to_owned);
-        [backend, info.backend.to_owned(), device, info.index.to_string()]
     }
 }

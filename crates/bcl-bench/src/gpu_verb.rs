@@ -1,20 +1,13 @@
-//! The verb `bcl-bench gpu`, and the hidden verb with which it trains.
+//! The verb `bcl-bench gpu`: tests and measures everything on a GPU within a time limit.
 
-use crate::{bad_input, output::Folder};
-use bcl_backend::Backend;
-use bcl_bench::{
-    DeviceArguments,
-    gpu::{self, GpuPlan},
-};
-use bcl_collective::Alone;
-use bcl_files::{critical_section, notice};
+use crate::{bad_input, device_arguments::DeviceArguments, timing_verb::Folder};
+use bcl_bench::gpu::{self, GpuPlan, GpuResults};
 use bcl_files::{printable, printable_lines};
-use bcl_train::{
-    cli::Train,
-    commands::{self, Earlier, Session, stop_on_signals},
-    error::Error,
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -36,59 +29,34 @@ pub(crate) struct Arguments {
     minutes: f64,
 }
 
+/// Set by Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 /// Returns exit code 0 if every part is done, skipped or stopped, 1 if one failed, 2 for bad input, 130 if interrupted.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     match measure(arguments) {
-        Ok(_) if gpu::interrupted() => ExitCode::from(130),
-        Ok(failed) => ExitCode::from(u8::from(failed)),
-        Err(error) => bad_input(&error.to_string()),
+        Ok(_) if INTERRUPTED.load(Ordering::Relaxed) => ExitCode::from(130),
+        Ok(results) => ExitCode::from(u8::from(results.failed())),
+        Err(error) => bad_input(&error),
     }
 }
 
-/// Returns whether a part failed.
-fn measure(arguments: Arguments) -> Result<bool, Error> {
-    let backend = arguments.device.open()?;
-    let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+fn measure(arguments: Arguments) -> Result<GpuResults, String> {
+    let backend = arguments.device.open().map_err(|error| error.to_string())?;
+    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let plan = GpuPlan {
         data: arguments.data,
         golden: arguments.golden,
         out: arguments.out.unwrap_or_else(|| arguments.folder.open().gpu(backend.name())),
         minutes: arguments.minutes,
     };
-    let results = gpu::run(&plan, &backend, &program, |part| println!("{}", printable_lines(part)))?;
+    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
+        .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
+    let finished = |part: &gpu::Outcome| println!("{}", printable_lines(part));
+    let results = gpu::run(&plan, &backend, &program, &INTERRUPTED, finished).map_err(|error| error.to_string())?;
     println!("{}", printable_lines(&results));
     println!("full results: {}", printable(plan.out.display()));
-    Ok(results.failed())
-}
-
-/// Trains as `bcl-train` does, but reports nothing in the terminal.
-pub(crate) fn train(arguments: &Train) -> ExitCode {
-    notice::set_quiet(true);
-    let trained = || {
-        let compute = &arguments.compute;
-        let session = Session {
-            earlier: Earlier::Keep,
-            stop: stop_on_signals()?,
-            backend: Backend::open(compute.backend, compute.device)?,
-            data_dir: compute.data_dir().to_path_buf(),
-            moved_data: None,
-            out: arguments.out().to_path_buf(),
-            quiet: true,
-            json: false,
-            ranks: Arc::new(Alone),
-        };
-        commands::train(&session, &arguments.load()?).map(drop)
-    };
-    let outcome: Result<(), Error> = trained();
-    // From here on, a signal has nothing left to stop.
-    let _ending = critical_section();
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {}", printable_lines(&error));
-            ExitCode::from(error.exit_code())
-        }
-    }
+    Ok(results)
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

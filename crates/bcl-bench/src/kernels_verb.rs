@@ -1,48 +1,46 @@
 //! The verb `bcl-bench kernels`: times kernels and their portable implementations.
 
-use crate::{bad_input, input::at_least_one, output::Save};
-use bcl_bench::{
-    DeviceArguments,
-    kernels::{self, KernelBenchmark, KernelPlan},
-};
+use crate::{device_arguments::DeviceArguments, timing_verb};
+use bcl_bench::{kernels, timing::Plan};
 use clap::builder::PossibleValuesParser;
-use std::{process::ExitCode, thread};
+use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Kernels to measure [default: all].
     #[arg(long, value_name = "NAME", num_args = 1.., value_parser = PossibleValuesParser::new(kernels::names()))]
     kernel: Vec<String>,
-    /// Number of threads for kernels on the CPU [default: all cores].
-    #[arg(long, value_parser = at_least_one)]
-    threads: Option<usize>,
-    /// Seconds per kernel and size; measures at least one round.
-    #[arg(long, default_value_t = 1.0)]
+    /// Measure only sizes that contain this text, such as `[64, 64, 3, 3]`.
+    #[arg(long, value_name = "TEXT")]
+    size: Option<String>,
+    /// Seconds per implementation and size, over five rounds.
+    #[arg(long, default_value_t = 0.5)]
     seconds: f64,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    save: Save,
+    timing: timing_verb::Arguments,
 }
 
-pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    if let Err(code) = arguments.save.prepare::<KernelBenchmark>() {
-        return code;
-    }
-    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
-    let plan = KernelPlan {
-        kernels: arguments.kernel,
-        threads: arguments.threads.unwrap_or_else(all_cores),
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+    let mut session = arguments.timing.start("kernels", &arguments.device)?;
+    let plan = Plan {
+        rounds: 5,
+        turns: 1,
         seconds: arguments.seconds,
     };
-    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build_global() {
-        return bad_input(&format!("cannot start {} threads: {error}", plan.threads));
+    let device = session.backend.training_device();
+    let mut cases = kernels::cases();
+    cases.retain(|case| arguments.kernel.is_empty() || arguments.kernel.iter().any(|name| name == case.kernel));
+    cases.retain(|case| arguments.size.as_ref().is_none_or(|size| case.size.contains(size)));
+    if cases.iter().any(|case| case.operations.is_some()) {
+        session.add(vec![kernels::matrix_product(&device)], &plan);
+        let note =
+            "Rates count operations as defined, so an algorithm with fewer multiplications exceeds what the device can do.";
+        session.benchmark.notes.push(note.to_owned());
     }
-    let backend = match arguments.device.open() {
-        Ok(backend) => backend,
-        Err(error) => return bad_input(&error.to_string()),
-    };
-    let save = &arguments.save;
-    let benchmark = kernels::run(&plan, &backend, |next| eprintln!("{next}"), |so_far| save.keep(so_far));
-    save.write(&benchmark)
+    for case in cases {
+        session.add(case.group(&device), &plan);
+    }
+    Ok(session.finish())
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 a comparison or a measurement failed, 2 bad input, 130 interrupted (to continue a `table`, run the
 //! same command again).
 
+mod device_arguments;
 mod explore_verb;
 mod gpu_verb;
 mod input;
@@ -18,11 +19,12 @@ mod search_verb;
 mod simulate_verb;
 mod step_verb;
 mod table_verb;
+mod timing_verb;
 
 use bcl_backend::{device_failures, prepare_process};
 use bcl_files::printable_lines;
 use bcl_files::refuse_full_output;
-use bcl_train::cli::{Train, exit};
+use bcl_train::cli::exit;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -63,15 +65,6 @@ enum Verb {
     Report(report_verb::Arguments),
     /// List the times that `kernels`, `loss`, `step` and `cargo bench` saved, and compare old ones with new ones.
     Results(results_verb::Arguments),
-    /// Train a recipe for `gpu`.
-    #[command(name = bcl_bench::gpu::TRAINING_VERB, hide = true)]
-    GpuTraining(Box<Train>),
-    /// Measure one loss in this process and print JSON.
-    #[command(name = bcl_bench::loss::SAMPLE_VERB, hide = true)]
-    LossSample(loss_verb::SampleArguments),
-    /// Measure steps with one loss in this process and print JSON.
-    #[command(name = bcl_bench::step::SAMPLE_VERB, hide = true)]
-    StepSample(Box<step_verb::SampleArguments>),
 }
 
 fn main() -> ExitCode {
@@ -89,11 +82,11 @@ fn main() -> ExitCode {
 fn run(verb: Verb) -> ExitCode {
     match verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
-        Verb::Kernels(arguments) => kernels_verb::run(arguments),
-        Verb::Loss(arguments) => loss_verb::run(arguments),
-        Verb::Step(arguments) => step_verb::run(*arguments),
-        Verb::Search(arguments) => search_verb::run(&arguments),
-        Verb::Scale(arguments) => scale_verb::run(&arguments),
+        Verb::Kernels(arguments) => timed(kernels_verb::run(&arguments)),
+        Verb::Loss(arguments) => timed(loss_verb::run(&arguments)),
+        Verb::Step(arguments) => timed(step_verb::run(&arguments)),
+        Verb::Search(arguments) => timed(search_verb::run(&arguments)),
+        Verb::Scale(arguments) => timed(scale_verb::run(&arguments)),
         Verb::Gpu(arguments) => gpu_verb::run(arguments),
         Verb::Table(arguments) => table_verb::run(&arguments),
         Verb::Papers(arguments) => papers_verb::run(&arguments),
@@ -101,10 +94,12 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Explore(arguments) => explore_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Results(arguments) => results_verb::run(&arguments),
-        Verb::GpuTraining(arguments) => gpu_verb::train(&arguments),
-        Verb::LossSample(arguments) => loss_verb::sample(&arguments),
-        Verb::StepSample(arguments) => step_verb::sample(&arguments),
     }
+}
+
+/// The exit code of a verb that stops at the first error.
+fn timed(result: Result<ExitCode, ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|code| code)
 }
 
 fn bad_input(message: &str) -> ExitCode {

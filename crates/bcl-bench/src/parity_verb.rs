@@ -1,11 +1,8 @@
 //! The verb `bcl-bench parity`: compares losses, gradients and weights with reference values.
 
-use crate::bad_input;
+use crate::{bad_input, device_arguments::DeviceArguments};
 use bcl_backend::Backend;
-use bcl_bench::{
-    DeviceArguments,
-    parity::{self, Golden, Precision, frameworks, graphs},
-};
+use bcl_bench::parity::{self, Golden, Precision, frameworks, graphs};
 use bcl_files::printable_lines;
 use bcl_golden::{FrameworkFile, GoldenError, GraphFile};
 use bcl_report::TextStyle;

@@ -2,12 +2,10 @@
 
 use crate::{
     bad_input,
-    output::{Folder, Output, failure},
+    output::{Output, failure},
+    timing_verb::Folder,
 };
-use bcl_bench::{
-    compare::Comparison,
-    results::{Gathered, Results, ResultsError, ResultsFolder, Saved},
-};
+use bcl_bench::timing::{Comparison, Gathered, ResultsFolder, Rounds, Saved};
 use bcl_files::printable;
 use bcl_report::{Column, Table};
 use serde::Serialize;
@@ -42,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     } else {
         arguments.compare(&folder)
     };
-    shown.unwrap_or_else(|error| bad_input(&error.to_string()))
+    shown.unwrap_or_else(|error| bad_input(&error))
 }
 
 impl Arguments {
@@ -53,9 +51,10 @@ impl Arguments {
         }
     }
 
-    fn compare(&self, folder: &ResultsFolder) -> Result<ExitCode, ResultsError> {
+    fn compare(&self, folder: &ResultsFolder) -> Result<ExitCode, String> {
         let [old, new] = [gather(folder, &self.old)?, gather(folder, &self.new)?];
-        let comparisons = Comparison::of_each([&self.old, &self.new].map(|names| names.join(" ")), &old, &new)?;
+        let [old_names, new_names] = [&self.old, &self.new].map(|names| names.join(" "));
+        let comparisons = Comparison::of_each([&old_names, &new_names], &old, &new)?;
         let mut slower = Vec::new();
         for comparison in &comparisons {
             for difference in &comparison.differences {
@@ -78,12 +77,12 @@ impl Arguments {
 }
 
 /// The results of each program, with warnings printed.
-fn gather(folder: &ResultsFolder, names: &[String]) -> Result<Vec<Results>, ResultsError> {
-    let gathered = folder.gather(names)?.into_iter().map(|Gathered { results, warnings }| {
+fn gather(folder: &ResultsFolder, names: &[String]) -> Result<Vec<Rounds>, String> {
+    let gathered = folder.gather(names)?.into_iter().map(|Gathered { rounds, warnings }| {
         for warning in warnings {
             eprintln!("warning: {}", printable(warning));
         }
-        results
+        rounds
     });
     Ok(gathered.collect())
 }
@@ -120,7 +119,7 @@ impl fmt::Display for List {
         ];
         let rows = self.0.iter().map(|saved| {
             let revision = saved.revision.clone().unwrap_or_default();
-            let [kind, cases] = [saved.kind.to_string(), saved.cases.to_string()];
+            let [kind, cases] = [saved.source.clone(), saved.cases.to_string()];
             [saved.name.clone(), kind, cases, saved.backend.clone(), revision]
         });
         Table::new(columns, rows).fmt(f)?;

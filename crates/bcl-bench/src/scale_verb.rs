@@ -1,14 +1,12 @@
 //! The verb `bcl-bench scale`: times a recommender's steps and its evaluation on generated interactions of any size.
 
-use crate::{
-    bad_input,
-    input::at_least_one,
-    output::{Output, failure},
+use crate::{bad_input, device_arguments::DeviceArguments, input::at_least_one, timing_verb};
+use bcl_bench::{
+    steps::{Interactions, planted},
+    timing::Plan,
 };
-use bcl_bench::scale::{self, ScalePlan};
 use bcl_recipe::{Override, Recipe, RecommenderRecipe, find, from_toml};
-use burn::tensor::Device;
-use std::{process::ExitCode, thread};
+use std::process::ExitCode;
 
 /// The recipe by default: a large matrix factorisation.
 const MATRIX_FACTORISATION: &str = "
@@ -45,17 +43,14 @@ pub(crate) struct Arguments {
     /// Number of training interactions, about.
     #[arg(long, default_value_t = 5_000_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     interactions: u32,
-    /// Steps to measure, after three warm-up steps.
+    /// Steps to measure, after a warm-up step.
     #[arg(long, default_value_t = 30, value_parser = at_least_one)]
     steps: usize,
     /// Number of users to rank all items for, at most; 0 for none.
     #[arg(long, default_value_t = 10_000)]
     evaluated_users: usize,
-    /// Number of threads, from 1 to 1024 [default: all cores].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: Option<u32>,
     #[command(flatten)]
-    output: Output,
+    timing: timing_verb::Arguments,
 }
 
 impl Arguments {
@@ -77,33 +72,41 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    if let Err(code) = arguments.output.prepare() {
-        return code;
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+    let recipe = arguments.recipe().map_err(|error| bad_input(&error))?;
+    let sizes = [arguments.users, arguments.items, arguments.interactions].map(|size| size as usize);
+    let [users, items, interactions] = sizes;
+    let generator = planted(users, items, interactions);
+    let refused = |error| bad_input(&format!("no interactions of this size can be generated: {error}"));
+    generator.check().map_err(refused)?;
+    let mut session = arguments.timing.start("scale", &DeviceArguments::CPU)?;
+    for (name, value) in ["users", "items", "interactions"].into_iter().zip(sizes) {
+        session.benchmark.settings.insert(name.to_owned(), value.into());
     }
-    let recipe = match arguments.recipe() {
-        Ok(recipe) => recipe,
-        Err(error) => return bad_input(&error),
+    eprintln!("generating interactions");
+    let data = generator.generate();
+    let training = Interactions::new(&recipe, &data, &session.backend.training_device());
+    let mut training = training.map_err(|error| bad_input(&error))?;
+    let plan = |rounds, turns| Plan {
+        rounds,
+        turns,
+        seconds: 0.0,
     };
-    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.threads.map_or_else(all_cores, |threads| threads as usize);
-    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        return bad_input(&format!("cannot start {threads} threads: {error}"));
+    session.add(vec![training.step()], &plan(1, arguments.steps));
+    let batch_size = recipe.training.batch_size.min(training.num_interactions());
+    let negatives = recipe.negatives.count().unwrap_or(batch_size - 1);
+    if let Some(seconds) = session.benchmark.measurements[0].seconds {
+        let per_interaction = 1e6 * seconds.median / batch_size as f64;
+        session.benchmark.notes.push(format!(
+            "{}, {users} users, {items} items, {} interactions. Steps have {batch_size} interactions with {negatives} negatives each: \
+             {per_interaction:.2} us per interaction, {:.1} ns per negative.",
+            recipe.encoder.name(),
+            training.num_interactions(),
+            1e3 * per_interaction / negatives as f64
+        ));
     }
-    let plan = ScalePlan {
-        recipe,
-        users: arguments.users as usize,
-        items: arguments.items as usize,
-        interactions: arguments.interactions as usize,
-        steps: arguments.steps,
-        evaluated_users: arguments.evaluated_users,
-        threads,
-    };
-    if let Err(error) = plan.planted().check() {
-        return bad_input(&format!("no interactions of this size can be generated: {error}"));
+    if arguments.evaluated_users > 0 {
+        session.add(training.evaluation(data, arguments.evaluated_users).into(), &plan(1, 1));
     }
-    match scale::run(&plan, &Device::flex().autodiff(), |next| eprintln!("{next}")) {
-        Ok(measured) => arguments.output.write(&measured),
-        Err(error) => failure(&error),
-    }
+    Ok(session.finish())
 }

@@ -1,8 +1,8 @@
 //! The verb `bcl-bench search`: times exact search among vectors.
 
-use crate::{bad_input, output::Output};
-use bcl_bench::search::{self, SearchPlan};
-use std::{process::ExitCode, thread};
+use crate::{device_arguments::DeviceArguments, timing_verb};
+use bcl_bench::{search::Vectors, timing::Plan};
+use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -18,31 +18,32 @@ pub(crate) struct Arguments {
     /// Number of rounds, from 1 to 100.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// Number of threads, from 1 to 1024 [default: all cores].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: Option<u32>,
     #[command(flatten)]
-    output: Output,
+    timing: timing_verb::Arguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    if let Err(code) = arguments.output.prepare() {
-        return code;
-    }
-    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.threads.map_or_else(all_cores, |threads| threads as usize);
-    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        return bad_input(&format!("cannot start {threads} threads: {error}"));
-    }
-    let sizes = |sizes: &[u32]| sizes.iter().map(|&size| size as usize).collect();
-    let plan = SearchPlan {
-        rows: sizes(&arguments.rows),
-        dims: sizes(&arguments.dim),
-        threshold: arguments.threshold,
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+    let mut session = arguments.timing.start("search", &DeviceArguments::CPU)?;
+    let threshold = arguments.threshold;
+    session.benchmark.settings.insert("threshold".to_owned(), threshold.into());
+    let plan = Plan {
         rounds: arguments.rounds as usize,
-        threads,
+        turns: 1,
+        seconds: 0.0,
     };
-    arguments.output.write(&search::run(&plan, |next| eprintln!("{next}")))
+    for &dim in &arguments.dim {
+        for &rows in &arguments.rows {
+            let vectors = Vectors::random(rows as usize, dim as usize);
+            session.add(vectors.neighbours().into(), &plan);
+            session.add(vectors.duplicates(threshold).into(), &plan);
+            let note = format!(
+                "{rows} x {dim}: recall {:.4} at a cosine of {threshold}",
+                vectors.recall(threshold)
+            );
+            session.benchmark.notes.push(note);
+        }
+    }
+    Ok(session.finish())
 }
 
 fn cosine(text: &str) -> Result<f32, String> {

@@ -1,13 +1,14 @@
-//! The verb `bcl-bench step`, and the hidden verb that takes its measurements.
+//! The verb `bcl-bench step`: times the parts of an image encoder's training step.
 
 use crate::{
     bad_input,
+    device_arguments::DeviceArguments,
     input::{at_least_one, at_least_two, image_side},
-    output::{Save, failure},
+    timing_verb,
 };
 use bcl_bench::{
-    DeviceArguments,
-    step::{self, StepBenchmark, StepConfig, StepPlan, StepSample},
+    steps::{describe, image_step},
+    timing::Plan,
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
 use bcl_images::ViewsConfig;
@@ -17,7 +18,7 @@ use bcl_recipe::{
     find, from_toml,
 };
 use clap::ValueEnum;
-use std::{process::ExitCode, thread};
+use std::process::ExitCode;
 
 /// The recipe in which flags replace values.
 const SIMCLR: &str = "
@@ -83,13 +84,10 @@ pub(crate) struct Arguments {
     /// Steps per round, after one warm-up step.
     #[arg(long, default_value_t = 3, value_parser = at_least_one)]
     steps: usize,
-    /// Number of threads of a measurement [default: all cores].
-    #[arg(long, value_parser = at_least_one)]
-    threads: Option<usize>,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    save: Save,
+    timing: timing_verb::Arguments,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -98,14 +96,6 @@ enum StemName {
     Cifar,
     /// 7x7 convolution with stride 2, then pooling.
     Imagenet,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct SampleArguments {
-    #[arg(long, value_parser = config)]
-    config: StepConfig,
-    #[command(flatten)]
-    device: DeviceArguments,
 }
 
 impl Arguments {
@@ -177,56 +167,35 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let program = match std::env::current_exe() {
-        Ok(program) => program,
-        Err(error) => return failure(&format!("cannot find the path of this program: {error}")),
-    };
-    let recipes = match arguments.recipes() {
-        Ok(recipes) => recipes,
-        Err(error) => return bad_input(&error),
-    };
-    if let Err(code) = arguments.save.prepare::<StepBenchmark>() {
-        return code;
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+    let recipes = arguments.recipes().map_err(|error| bad_input(&error))?;
+    let mut session = arguments.timing.start("step", &arguments.device)?;
+    let device = session.backend.training_device();
+    for recipe in &recipes {
+        let refused = bcl_recipe::check_precision(recipe.training.precision, &session.backend.device()).err();
+        if let Some(error) = refused {
+            return Err(bad_input(&error.to_string()));
+        }
+        let settings = serde_json::to_value(recipe).expect("a recipe is plain data");
+        session.benchmark.settings.insert(recipe.name.clone(), settings);
     }
-    let all_cores = || thread::available_parallelism().map_or(1, usize::from);
-    let plan = StepPlan {
-        recipes,
-        images: arguments.images,
-        steps: arguments.steps,
-        threads: arguments.threads.unwrap_or_else(all_cores),
+    let sizes: Vec<String> = recipes.iter().map(describe).collect();
+    session.benchmark.notes = if sizes.iter().all(|size| *size == sizes[0]) {
+        sizes[..1].to_vec()
+    } else {
+        let named = recipes.iter().zip(sizes);
+        named.map(|(recipe, size)| format!("{}: {size}", recipe.name)).collect()
+    };
+    let plan = Plan {
         rounds: arguments.rounds,
+        turns: arguments.steps,
+        seconds: 0.0,
     };
-    let backend = match arguments.device.open() {
-        Ok(backend) => backend,
-        Err(error) => return bad_input(&error.to_string()),
-    };
-    let refused = |recipe: &ImageRecipe| bcl_recipe::check_precision(recipe.training.precision, &backend.device()).err();
-    if let Some(refusal) = plan.recipes.iter().find_map(refused) {
-        return bad_input(&refusal.to_string());
-    }
-    let save = &arguments.save;
-    let measured = step::run(
-        &plan,
-        &backend,
-        &program,
-        |next| eprintln!("{next}"),
-        |so_far| save.keep(so_far),
-    );
-    match measured {
-        Ok(benchmark) => save.write(&benchmark),
-        Err(error) => failure(&error),
-    }
-}
-
-pub(crate) fn sample(arguments: &SampleArguments) -> ExitCode {
-    let backend = match arguments.device.open() {
-        Ok(backend) => backend,
-        Err(error) => return bad_input(&error.to_string()),
-    };
-    let sample = StepSample::measure(&arguments.config, &backend);
-    println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
-    ExitCode::SUCCESS
+    let cases = recipes
+        .iter()
+        .map(|recipe| image_step(recipe, arguments.images, arguments.steps, &device));
+    session.add(cases.collect(), &plan);
+    Ok(session.finish())
 }
 
 fn depth(text: &str) -> Result<ResNetDepth, String> {
@@ -251,8 +220,4 @@ fn loss(name: &str) -> Result<EstimatorConfig, String> {
 
 fn precision(name: &str) -> Result<Precision, String> {
     serde_json::from_value(name.into()).map_err(|_| "must be f32, bf16 or f16".to_owned())
-}
-
-fn config(text: &str) -> Result<StepConfig, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
 }

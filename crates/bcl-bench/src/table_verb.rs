@@ -1,12 +1,13 @@
 //! The verb `bcl-bench table`: tunes, tests and compares estimators.
 
-use crate::input::{at_least_one, trials};
-use bcl_bench::{
-    DeviceArguments,
-    tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan},
+use crate::{
+    device_arguments::DeviceArguments,
+    input::{at_least_one, trials},
 };
+use bcl_bench::tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan};
+use bcl_files::critical_section;
+use bcl_files::notice;
 use bcl_files::printable_lines;
-use bcl_files::{critical_section, notice};
 use bcl_recipe::Override;
 use bcl_report::TextStyle;
 use bcl_train::{commands::stop_on_signals, error::Error, processes, training::Stop};

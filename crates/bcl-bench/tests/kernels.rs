@@ -33,14 +33,17 @@ fn a_kernel_is_measured_at_every_size_beside_its_portable_body() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("kernels/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    assert_eq!(measurements.len(), 2 + 10);
+    assert_eq!(measurements.len(), 2 * (2 + 10));
     for measurement in measurements {
         let positive = |key: &str| measurement[key]["least"].as_f64().is_some_and(|value| value > 0.0);
-        assert!(
-            ["kernel_ms", "portable_ms", "ratio"].iter().all(|key| positive(key)),
-            "{measurement}"
-        );
+        assert!(["seconds", "ratio"].iter().all(|key| positive(key)), "{measurement}");
     }
+    assert_eq!(measurements[0]["ratio"]["median"], 1.0);
+    assert!(
+        measurements[1]["name"]
+            .as_str()
+            .is_some_and(|name| name.ends_with("Burn's operations"))
+    );
     assert_eq!(benchmark["environment"]["backend"], "flex");
     assert!(text.contains("1024 of [40981, 64]"), "{text}");
 }
@@ -50,4 +53,16 @@ fn a_kernel_that_does_not_exist_is_bad_input() {
     let output = bench(&["--kernel", "softmax"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("rank_weights"));
+}
+
+#[test]
+fn a_convolution_of_one_size_is_measured_with_its_rate() {
+    let output = bench(&["--kernel", "convolve", "--size", "[16, 16, 3, 3]", "--seconds", "0"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("GFLOP/s") && text.contains("matrix product of size 1024"),
+        "{text}"
+    );
+    assert_eq!(text.matches("convolve").count(), 4, "{text}");
 }

@@ -43,10 +43,12 @@ fn every_loss_is_measured_at_every_batch_size_it_takes_part_in() {
     let measurements = benchmark["measurements"].as_array().expect("a list");
     assert_eq!(measurements.len(), 2 * 15);
     for measurement in measurements {
-        assert!(measurement["median_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{measurement}");
+        let seconds = measurement["seconds"]["median"].as_f64();
+        assert!(seconds.is_some_and(|seconds| seconds > 0.0), "{measurement}");
         assert_eq!(measurement["repetitions"], 5);
     }
-    assert_eq!(measurements[0]["to_info_nce"], 1.0);
+    assert_eq!(measurements[0]["name"], "info_nce batch 4");
+    assert_eq!(measurements[0]["ratio"]["median"], 1.0);
     assert_eq!(benchmark["environment"]["threads"], 1);
     assert!(text.contains("bayesian_all_pairs"), "{text}");
 }
@@ -72,10 +74,11 @@ fn losses_and_rounds_can_be_chosen() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("loss/a.json")).expect("the file")).expect("JSON");
     let measured: Vec<_> = benchmark["measurements"].as_array().expect("a list").iter().collect();
-    let losses: Vec<_> = measured.iter().map(|m| m["loss"].as_str().expect("a name")).collect();
-    // In the order of the command line. Without InfoNCE, there are no ratios to it.
-    assert_eq!(losses, ["hard", "bayesian"]);
-    assert!(measured.iter().all(|m| m["repetitions"] == 2 && m["to_info_nce"].is_null()));
+    let losses: Vec<_> = measured.iter().map(|m| m["name"].as_str().expect("a name")).collect();
+    // In the order of the command line.
+    assert_eq!(losses, ["hard batch 4", "bayesian batch 4"]);
+    assert!(measured.iter().all(|m| m["repetitions"] == 2));
+    assert_eq!(measured[0]["ratio"]["median"], 1.0);
 
     assert_eq!(bench(&["--loss", "triplet"]).status.code(), Some(2));
 }

@@ -48,19 +48,20 @@ impl Folder {
     }
 }
 
-/// What `loss --save` writes, with the times of two losses.
+/// What `loss --save` writes, with the times of two losses, which are single numbers.
 fn loss(milliseconds: [f64; 2]) -> Value {
     let measurement = |loss: &str, milliseconds: f64| {
+        let seconds = 1e-3 * milliseconds;
         json!({
-            "loss": loss, "batch_size": 64, "num_negatives": 126, "median_ms": milliseconds, "repetitions": 5,
-            "to_info_nce": 1.0, "extra_mib": null, "note": null, "failed": false,
+            "name": format!("{loss} batch 64"), "seconds": { "median": seconds, "least": seconds, "most": seconds }, "repetitions": 5,
         })
     };
     json!({
+        "verb": "loss",
         "environment": environment(),
-        "dim": 128,
+        "settings": { "dim": 128 },
         "measurements": [measurement("info_nce", milliseconds[0]), measurement("hard", milliseconds[1])],
-        "growth": [],
+        "notes": [],
     })
 }
 
@@ -75,9 +76,14 @@ fn environment() -> Value {
 fn every_verb_saves_results_that_can_be_listed_and_compared() {
     let folder = Folder::new();
     for (verb, cases) in [
-        ("kernels --kernel gather_rows --seconds 0", 2),
+        ("kernels --kernel gather_rows --seconds 0", 4),
         ("loss --loss hard --rounds 1 --batch 4 --dim 4 --seconds 0", 1),
-        ("step --width 2 --side 16 --batch 4 --rounds 1 --steps 2 --loss ring", 2),
+        ("step --width 2 --side 16 --batch 4 --rounds 1 --steps 2 --loss ring", 7),
+        ("search --rows 100 --dim 4 --rounds 1", 5),
+        (
+            "scale --users 60 --items 120 --interactions 400 --steps 1 --evaluated-users 5",
+            9,
+        ),
     ] {
         let name = verb.split_whitespace().next().expect("a verb");
         folder.done(&format!("{verb} --save {name}-1"));
@@ -94,7 +100,7 @@ fn every_verb_saves_results_that_can_be_listed_and_compared() {
         }
     }
     let [text, _] = folder.done("results");
-    for part in ["kernels-1  `bcl-bench kernels`", "loss-1", "step-1"] {
+    for part in ["kernels-1  `bcl-bench kernels`", "loss-1", "step-1", "search-1", "scale-1"] {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -198,13 +204,13 @@ fn files_that_cannot_be_compared_are_one_line_errors() {
     );
     save("zero", &loss([0.0, 2.0]));
     let mut changed = loss([1.0, 2.0]);
-    changed["dim"] = 64.into();
+    changed["settings"]["dim"] = 64.into();
     save("narrow", &changed);
     changed["measurements"] = json!([]);
     save("skipped", &changed);
     let mut other = loss([1.0, 2.0]);
     for measurement in other["measurements"].as_array_mut().expect("a list") {
-        measurement["batch_size"] = 128.into();
+        measurement["name"] = format!("{} of another size", measurement["name"]).into();
     }
     save("other", &other);
     fs::write(folder.path("loss/bytes.json"), [0xff, 0xfe, 0x00]).expect("a writable folder");

@@ -1,27 +1,44 @@
 //! One command of a part: its arguments, what it leaves behind, and how it ended.
 
 use super::{
-    process::{self, End},
-    profile,
-    report::{JobReport, ReportKind, ReportPlace},
+    process::{self, End, Limits},
+    profile::{self, ProfileReport},
+    torch,
 };
-use crate::results::ResultsFolder;
+use crate::timing::{Benchmark, ResultsFolder, duration, median};
 use bcl_files::{FileError, create_folder, write_whole};
+use bcl_report::result::EpochRecord;
 use serde::Serialize;
+use serde_json::Value;
 use std::{
     ffi::{OsStr, OsString},
     fs, mem,
     path::{self, Path, PathBuf},
     process::Command,
-    time::Instant,
 };
 
 /// A command to run.
 pub(super) struct Job {
-    label: String,
+    /// What tells it from the other jobs of its part; empty if it is the only one.
+    pub(super) label: String,
+    pub(super) arguments: Vec<OsString>,
     program: PathBuf,
-    arguments: Vec<OsString>,
-    kind: ReportKind,
+    kind: JobKind,
+}
+
+/// What a job leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKind {
+    /// Nothing but what it prints.
+    Printed,
+    /// What a verb saves.
+    Saved(&'static str),
+    /// A table, with the records of its runs.
+    Training,
+    /// A log of kernels.
+    Profile,
+    /// Lines of the script for PyTorch.
+    Torch,
 }
 
 /// The outcome of a job.
@@ -39,14 +56,14 @@ pub struct JobRecord {
     pub stopped: bool,
     /// Why it failed, if it did.
     pub failure: Option<String>,
-    /// Its results in a few lines.
-    pub findings: Vec<String>,
-    /// Its results in full.
-    pub report: Option<JobReport>,
+    /// Its results, as they are shown.
+    pub text: String,
+    /// Its results in full, if it leaves any; incomplete if it was stopped.
+    pub report: Option<Value>,
 }
 
 /// The folder of the files that jobs write.
-pub(super) struct JobFolder(PathBuf);
+pub(super) struct JobFolder(pub(super) PathBuf);
 
 impl JobFolder {
     /// Creates the folder beside the results file.
@@ -57,28 +74,10 @@ impl JobFolder {
         create_folder(&folder)?;
         Ok(Self(folder))
     }
-
-    /// A file in the folder.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    /// Removes what an earlier call left at a path.
-    fn clear(path: &Path) -> Result<(), FileError> {
-        let cleared = if path.is_dir() {
-            fs::remove_dir_all(path)
-        } else {
-            fs::remove_file(path)
-        };
-        match cleared {
-            Err(error) if path.exists() => Err(FileError::io("remove", path)(error)),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Job {
-    pub(super) fn new(program: &Path, label: &str, kind: ReportKind) -> Self {
+    pub(super) fn new(program: &Path, label: &str, kind: JobKind) -> Self {
         Self {
             label: label.to_owned(),
             program: program.to_owned(),
@@ -87,14 +86,9 @@ impl Job {
         }
     }
 
-    /// Tells the job from the others of its part; empty if it is the only one.
-    pub(super) fn label(&self) -> &str {
-        &self.label
-    }
-
     /// Its share of the part's time relative to the others'. PyTorch compiles nothing.
     pub(super) fn weight(&self) -> f64 {
-        if self.kind == ReportKind::Torch { 1.0 } else { 3.0 }
+        if self.kind == JobKind::Torch { 1.0 } else { 3.0 }
     }
 
     /// Adds arguments separated by spaces.
@@ -109,16 +103,9 @@ impl Job {
         self
     }
 
-    /// The verb and its arguments.
-    #[cfg(test)]
-    pub(super) fn arguments(&self) -> &[OsString] {
-        &self.arguments
-    }
-
-    /// Runs the job and stops it at the deadline. A job of PyTorch is compared with the one before it.
-    pub(super) fn run(self, part: &str, folder: &JobFolder, deadline: Instant, before: Option<&JobRecord>) -> JobRecord {
-        let kind = self.kind;
-        let start = Instant::now();
+    /// Runs the job within the limits. A job of PyTorch is compared with the one before it.
+    pub(super) fn run(self, part: &str, folder: &JobFolder, limits: &Limits<'_>, before: Option<&JobRecord>) -> JobRecord {
+        let start = std::time::Instant::now();
         let mut record = JobRecord {
             label: self.label.clone(),
             command: String::new(),
@@ -126,49 +113,84 @@ impl Job {
             exit_code: None,
             stopped: false,
             failure: None,
-            findings: Vec::new(),
+            text: String::new(),
             report: None,
         };
-        if let Err(error) = self.fill(&mut record, part, folder, deadline) {
+        if let Err(error) = self.fill(&mut record, part, folder, limits, before) {
             record.failure = Some(error.to_string());
         }
         record.seconds = start.elapsed().as_secs_f64();
-        record.summarise(kind, before);
+        if record.text.is_empty() && record.exit_code == Some(0) {
+            record.text = "it left no result".to_owned();
+        }
+        if self.kind == JobKind::Torch {
+            // What goes wrong in PyTorch is no failure of this program.
+            let stopped = mem::take(&mut record.stopped).then(|| "stopped: time ran out".to_owned());
+            let lines = [mem::take(&mut record.text)]
+                .into_iter()
+                .chain(record.failure.take())
+                .chain(stopped);
+            record.text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        }
         record
     }
 
-    fn fill(self, record: &mut JobRecord, part: &str, JobFolder(folder): &JobFolder, deadline: Instant) -> Result<(), FileError> {
+    fn fill(
+        &self,
+        record: &mut JobRecord,
+        part: &str,
+        JobFolder(folder): &JobFolder,
+        limits: &Limits<'_>,
+        before: Option<&JobRecord>,
+    ) -> Result<(), FileError> {
         let name = plain(&format!("{part} {}", self.label));
         let [stdout, stderr, own] = ["out", "log", "runs"].map(|kind| folder.join(format!("{name}.{kind}")));
-        let place = ReportPlace {
-            stdout: &stdout,
-            saved: ResultsFolder::new(Some(folder)),
-            name: &name,
-            folder: own,
-        };
-        let saved = self.kind.verb().map(|verb| place.saved.file(verb, &name));
-        for path in [Some(&stdout), Some(&stderr), Some(&place.folder), saved.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            JobFolder::clear(path)?;
-        }
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
+        // What an earlier call left.
+        clear(&own)?;
         match self.kind {
-            ReportKind::Parity => command.arg("--json"),
-            ReportKind::Training => command.arg("--out").arg(&place.folder),
-            ReportKind::Profile => {
-                create_folder(&place.folder)?;
-                write_whole(&place.folder.join("cubecl.toml"), profile::SETTINGS.as_bytes())?;
-                command.current_dir(&place.folder)
+            JobKind::Printed | JobKind::Torch => {}
+            JobKind::Training => drop(command.arg("--out").arg(&own)),
+            JobKind::Profile => {
+                create_folder(&own)?;
+                write_whole(&own.join("cubecl.toml"), profile::SETTINGS.as_bytes())?;
+                command.current_dir(&own);
             }
-            ReportKind::Torch => &mut command,
-            ReportKind::Kernels | ReportKind::Loss | ReportKind::Step => command.args(["--save", &name, "--results"]).arg(folder),
-        };
+            JobKind::Saved(verb) => {
+                clear(&ResultsFolder::new(Some(folder)).file(verb, &name))?;
+                command.args(["--save", &name, "--results"]).arg(folder);
+            }
+        }
         record.command = typed(&command);
-        let end = process::run_until(&mut command, deadline, &stdout, &stderr).map_err(FileError::io("run", &self.program))?;
-        record.report = self.kind.read(&place);
+        let end = process::run(&mut command, limits, &stdout, &stderr).map_err(FileError::io("run", &self.program))?;
+        let printed = String::from_utf8_lossy(&fs::read(&stdout).unwrap_or_default())
+            .trim_end()
+            .to_owned();
+        (record.text, record.report) = match self.kind {
+            JobKind::Printed => (printed, None),
+            JobKind::Saved(verb) => match Benchmark::read(verb, &ResultsFolder::new(Some(folder)).file(verb, &name)) {
+                Ok(benchmark) => (benchmark.to_string(), Some(plain_data(&benchmark))),
+                Err(_) => (printed, None),
+            },
+            JobKind::Training => {
+                let runs = runs(&own);
+                let lines = runs.iter().filter_map(|(name, epochs)| epochs_of(name, epochs));
+                let lines: Vec<String> = lines.chain([printed]).collect();
+                (
+                    lines.join("\n").trim().to_owned(),
+                    (!runs.is_empty()).then(|| plain_data(&runs)),
+                )
+            }
+            JobKind::Profile => {
+                let log = fs::read(own.join(profile::LOG)).unwrap_or_default();
+                match ProfileReport::of(&String::from_utf8_lossy(&log)) {
+                    Some(profile) => (profile.to_string(), Some(plain_data(&profile))),
+                    None => (String::new(), None),
+                }
+            }
+            JobKind::Torch => torch::beside(&printed, before.and_then(|before| before.report.as_ref())),
+        };
         match end {
             End::Stopped => record.stopped = true,
             End::Exited(code) => {
@@ -182,21 +204,48 @@ impl Job {
     }
 }
 
-impl JobRecord {
-    fn summarise(&mut self, kind: ReportKind, before: Option<&Self>) {
-        self.findings = match &self.report {
-            Some(report) => report.findings(before.and_then(|before| before.report.as_ref())),
-            None if self.exit_code == Some(0) => vec!["it left no result".to_owned()],
-            None => Vec::new(),
-        };
-        // What goes wrong in PyTorch is no failure of this program.
-        if kind == ReportKind::Torch {
-            self.findings.extend(self.failure.take());
-            if mem::take(&mut self.stopped) {
-                self.findings.push("stopped: time ran out".to_owned());
-            }
-        }
+fn plain_data(report: &impl Serialize) -> Value {
+    serde_json::to_value(report).expect("a report is plain data")
+}
+
+/// Removes a file or folder, if it is there.
+fn clear(path: &Path) -> Result<(), FileError> {
+    let cleared = if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
+    match cleared {
+        Err(error) if path.exists() => Err(FileError::io("remove", path)(error)),
+        _ => Ok(()),
     }
+}
+
+/// The epochs so far of all runs of a table, by name.
+fn runs(table: &Path) -> Vec<(String, Vec<EpochRecord>)> {
+    let entries = fs::read_dir(table.join("test")).into_iter().flatten().flatten();
+    let mut runs: Vec<_> = entries
+        .filter_map(|entry| {
+            let metrics = fs::read_to_string(entry.path().join("metrics.jsonl")).ok()?;
+            // The last line may be cut off.
+            let epochs = metrics.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            Some((entry.file_name().to_string_lossy().into_owned(), epochs))
+        })
+        .collect();
+    runs.sort_by(|one, other| one.0.cmp(&other.0));
+    runs
+}
+
+/// The time of the first epoch, which compiles kernels, and of the others.
+fn epochs_of(run: &str, epochs: &[EpochRecord]) -> Option<String> {
+    let (first, others) = epochs.split_first()?;
+    let others: Vec<f64> = others.iter().map(|epoch| epoch.train_seconds).collect();
+    let median = match others.len() {
+        0 => String::new(),
+        count => format!(", median of the other {count}: {}", duration(median(others))),
+    };
+    let first = duration(first.train_seconds);
+    Some(format!("{run}: first epoch {first} (compiles or loads kernels){median}"))
 }
 
 /// A name for files.
@@ -264,16 +313,12 @@ mod tests {
     #[test]
     fn a_command_can_be_typed_again() {
         let mut command = Command::new("/some/where/bcl-bench");
-        command.args(["gpu-training", "--set", "evaluation.baselines=[]"]);
-        assert_eq!(typed(&command), "bcl-bench gpu-training --set 'evaluation.baselines=[]'");
-        let mut command = Command::new("bcl-bench");
-        command.arg("step").current_dir("my results");
-        assert_eq!(typed(&command), "cd 'my results' && bcl-bench step");
-    }
-
-    #[test]
-    fn names_of_files_are_plain() {
-        assert_eq!(plain("steps ResNet-18 f32"), "steps-resnet-18-f32");
-        assert_eq!(plain("kernels "), "kernels");
+        command
+            .args(["table", "--set", "evaluation.baselines=[]"])
+            .current_dir("my results");
+        assert_eq!(
+            typed(&command),
+            "cd 'my results' && bcl-bench table --set 'evaluation.baselines=[]'"
+        );
     }
 }

@@ -3,8 +3,11 @@
 //! Shares are minutes out of ten, and the most valuable parts come first. Sizes are chosen for a GPU. A CPU, or a software driver that
 //! presents one as a GPU, gets much smaller ones: enough to check that everything runs, too small for timings.
 
-use super::{GpuPlan, TRAINING_VERB, job::Job, part::Part, report::ReportKind, torch::Torch};
-use crate::DeviceArguments;
+use super::{
+    GpuPlan,
+    job::{Job, JobKind},
+    torch::Torch,
+};
 use bcl_backend::{DeviceInfo, DeviceKind};
 use bcl_data::{DataError, Manifest};
 use std::path::{Path, PathBuf};
@@ -21,6 +24,22 @@ const EPOCH: &str = "LightGCN epoch";
 /// A step of SimCLR, without its size.
 const STEP: &str = "step --stem cifar --side 32 --rounds 1 --steps 3";
 
+/// Related commands that share a time budget.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    /// Its share of the time, in minutes out of ten.
+    pub(super) minutes: f64,
+    /// Its jobs, or why it cannot run.
+    pub(super) jobs: Result<Vec<Job>, String>,
+}
+
+impl Part {
+    /// The weight of its share; 0 if it cannot run.
+    pub(super) fn weight(&self) -> f64 {
+        if self.jobs.is_ok() { self.minutes } else { 0.0 }
+    }
+}
+
 /// All parts, for a device.
 pub(super) fn parts(program: &Path, plan: &GpuPlan, device: &DeviceInfo, torch: Option<&Torch>) -> Vec<Part> {
     let planner = Planner {
@@ -31,7 +50,7 @@ pub(super) fn parts(program: &Path, plan: &GpuPlan, device: &DeviceInfo, torch: 
     };
     [
         (PARITY, 1.0, planner.parity()),
-        (QUICKSTART, 1.5, Ok(vec![planner.train()])),
+        (QUICKSTART, 1.5, Ok(vec![planner.train("quickstart")])),
         (LOSSES, 1.5, Ok(planner.losses())),
         (STEPS, 2.5, Ok(planner.steps())),
         (PROFILE, 0.75, planner.profile()),
@@ -52,20 +71,22 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// A command on the device. The verb comes first.
-    fn job(&self, label: &str, kind: ReportKind, words: &str) -> Job {
+    fn job(&self, label: &str, kind: JobKind, words: &str) -> Job {
+        let DeviceInfo { backend, index, .. } = self.device;
         let job = Job::new(self.program, label, kind).words(words);
-        DeviceArguments::of(self.device).into_iter().fold(job, Job::argument)
+        job.words(&format!("--backend {backend} --device {index}"))
     }
 
-    /// Trains the quickstart, or the recipes in further arguments.
-    fn train(&self) -> Job {
-        let job = self.job("", ReportKind::Training, TRAINING_VERB);
+    /// Trains recipes as they are, each once: a table without tuning.
+    fn train(&self, recipes: &str) -> Job {
+        let words = format!("table {recipes} --budget 0 --seeds 1 --quiet");
+        let job = self.job("", JobKind::Training, &words);
         job.words("--data").argument(&self.plan.data)
     }
 
     /// A job, and the same work in PyTorch if it is there.
     fn beside_torch(&self, job: Job, words: &str) -> Vec<Job> {
-        let label = [job.label(), "PyTorch"].join(" ");
+        let label = [&*job.label, "PyTorch"].join(" ");
         let torch = self.torch.map(|torch| torch.job(label.trim_start(), words));
         [Some(job), torch].into_iter().flatten().collect()
     }
@@ -81,7 +102,7 @@ impl Planner<'_> {
     fn parity(&self) -> Result<Vec<Job>, String> {
         let job = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            self.job(&name, ReportKind::Parity, "parity").argument(file)
+            self.job(&name, JobKind::Printed, "parity").argument(file)
         };
         if self.plan.golden.is_empty() {
             return Err("no --golden FILE was given".to_owned());
@@ -91,22 +112,22 @@ impl Planner<'_> {
 
     fn kernels(&self) -> Vec<Job> {
         let words = self.sized("kernels --seconds 1", "kernels --seconds 0.2");
-        vec![self.job("", ReportKind::Kernels, words)]
+        vec![self.job("", JobKind::Saved("kernels"), words)]
     }
 
     /// The benchmark itself skips batches that do not fit into memory.
     fn losses(&self) -> Vec<Job> {
         let words = "loss --loss info_nce hard bayesian --rounds 1 --seconds 1";
         let batches = self.sized("--batch 256 1024 4096 16384", "--batch 64 256 1024");
-        let job = self.job("", ReportKind::Loss, words).words(batches);
+        let job = self.job("", JobKind::Saved("loss"), words).words(batches);
         self.beside_torch(job, &format!("loss {batches}"))
     }
 
     /// Runs one epoch on nine tenths of the training data, then one on all of it, with everything compiled and warm.
     fn epoch(&self) -> Result<Vec<Job>, String> {
         self.located("gowalla", Manifest::locate)?;
-        let job = self.train().argument("table10/gowalla/lightgcn-bayesian");
-        let sets = "--epochs 1 --set evaluation.oracle=false --set evaluation.baselines=[]";
+        let job = self.train("table10/gowalla/lightgcn-bayesian");
+        let sets = "--set training.epochs=1 --set evaluation.oracle=false --set evaluation.baselines=[]";
         Ok(vec![job.words(sets)])
     }
 
@@ -116,7 +137,7 @@ impl Planner<'_> {
         encoders.dedup();
         let jobs = encoders.into_iter().flat_map(|(depth, precision)| {
             let label = format!("ResNet-{depth} {precision}");
-            let job = self.step(&label, ReportKind::Step, depth, precision);
+            let job = self.step(&label, JobKind::Saved("step"), depth, precision);
             let words = format!("step --depth {depth} --precision {precision} --side 32 --batch 256");
             self.beside_torch(job.words("--loss info_nce bayesian"), &words)
         });
@@ -128,11 +149,11 @@ impl Planner<'_> {
         if self.device.kind == DeviceKind::Processor {
             return Err("the CPU backend has no log of kernels".to_owned());
         }
-        let job = self.step("", ReportKind::Profile, "18", self.fastest_precision());
+        let job = self.step("", JobKind::Profile, "18", self.fastest_precision());
         Ok(vec![job.words("--loss info_nce")])
     }
 
-    fn step(&self, label: &str, kind: ReportKind, depth: &str, precision: &str) -> Job {
+    fn step(&self, label: &str, kind: JobKind, depth: &str, precision: &str) -> Job {
         let size = self.sized("--width 64 --batch 256", "--width 16 --batch 32");
         let job = self.job(label, kind, STEP).words(size);
         job.words(&format!("--depth {depth} --precision {precision}"))
@@ -147,12 +168,12 @@ impl Planner<'_> {
         let (recipe, sets, dataset) = self.sized(
             (
                 "table3/cifar10/bayesian",
-                "--epochs 2 --set encoder.trunk.depth=18 --set evaluation.probe.epochs=50",
+                "--set training.epochs=2 --set encoder.trunk.depth=18 --set evaluation.probe.epochs=50",
                 "cifar10",
             ),
             (
                 "cpu/cifar10-tiny/bayesian",
-                "--epochs 2 --set evaluation.probe.epochs=20",
+                "--set training.epochs=2 --set evaluation.probe.epochs=20",
                 "cifar10-tiny",
             ),
         );
@@ -162,7 +183,7 @@ impl Planner<'_> {
             .find(|name| self.located(name, Manifest::locate_images).is_ok())
             .ok_or_else(|| self.missing(dataset))?;
         let common = "--set evaluation.every=0 --set evaluation.protocols=[\"clean\"] --set evaluation.baselines=[]";
-        let job = self.train().argument(recipe).words(sets).words(common);
+        let job = self.train(recipe).words(sets).words(common);
         Ok(vec![job.words("--set").argument(format!("data.dataset={dataset}"))])
     }
 
@@ -230,9 +251,13 @@ mod tests {
                 .into_iter()
                 .filter(|part| [LOSSES, STEPS].contains(&part.name))
                 .flat_map(|part| part.jobs.unwrap());
-            jobs.map(|job| job.label().to_owned()).collect()
+            jobs.map(|job| job.label.clone()).collect()
         };
-        let torch = Torch::of_test();
+        let torch = Torch {
+            python: "python3".into(),
+            script: "torch_peer.py".into(),
+            version: "2".to_owned(),
+        };
         assert_eq!(
             labels(Some(&torch)),
             [
@@ -296,35 +321,5 @@ mod tests {
             let training = parts.iter().find(|part| part.name == TRAINING).unwrap();
             assert!(training.jobs.is_ok(), "{kind:?}");
         }
-    }
-
-    #[test]
-    fn the_recipes_of_trainings_take_their_flags() {
-        #[derive(clap::Parser)]
-        struct Arguments {
-            #[command(flatten)]
-            train: bcl_train::cli::Train,
-        }
-        let folder = tempfile::tempdir().unwrap();
-        for path in ["cifar10/cifar10-jpg.tar.gz", "gowalla/train.txt", "gowalla/test.txt"] {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        let mut seen = Vec::new();
-        for kind in [DeviceKind::DiscreteGpu, DeviceKind::Software] {
-            let parts = plan(kind, &["f32"], folder.path(), &[]);
-            for part in parts
-                .into_iter()
-                .filter(|part| [QUICKSTART, EPOCH, TRAINING].contains(&part.name))
-            {
-                for job in part.jobs.unwrap() {
-                    let arguments = <Arguments as clap::Parser>::parse_from(job.arguments());
-                    seen.push(arguments.train.load().unwrap().len());
-                }
-            }
-        }
-        // The quickstart compares two losses.
-        assert_eq!(seen, [2, 1, 1, 2, 1, 1]);
     }
 }

@@ -1,6 +1,5 @@
 //! Runs a program with a time limit.
 
-use bcl_train::error::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -14,17 +13,50 @@ const PULSE: Duration = Duration::from_millis(50);
 /// Time a program gets to save its results after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_secs(10);
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// From now on, Ctrl-C stops the running part and skips the rest.
-pub(super) fn listen_for_interrupts() -> Result<(), Error> {
-    let set = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
-    set.map_err(|error| Error::Training(format!("cannot listen for Ctrl-C: {error}")))
+/// Until when programs may run. The time is shared by weight, and what one does not use goes to the later ones.
+#[derive(Debug, Clone)]
+pub(super) struct Limits<'a> {
+    end: Instant,
+    weights_to_come: f64,
+    interrupted: &'a AtomicBool,
 }
 
-/// Whether the user has pressed Ctrl-C.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+impl<'a> Limits<'a> {
+    pub(super) fn new(end: Instant, interrupted: &'a AtomicBool) -> Self {
+        Self {
+            end,
+            weights_to_come: 0.0,
+            interrupted,
+        }
+    }
+
+    /// Shares the time among weights that sum to `weights`.
+    pub(super) fn share_among(&mut self, weights: f64) {
+        self.weights_to_come = weights;
+    }
+
+    /// The limits of the next program, which has the given weight.
+    pub(super) fn share(&mut self, weight: f64) -> Self {
+        let now = Instant::now();
+        let left = self.end.saturating_duration_since(now);
+        let share = if self.weights_to_come > weight {
+            left.mul_f64(weight / self.weights_to_come)
+        } else {
+            left
+        };
+        self.weights_to_come -= weight;
+        Self::new(now + share, self.interrupted)
+    }
+
+    /// Seconds left.
+    pub(super) fn seconds(&self) -> f64 {
+        self.end.saturating_duration_since(Instant::now()).as_secs_f64()
+    }
+
+    /// Whether the user has pressed Ctrl-C.
+    pub(super) fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
 }
 
 /// How a program ended.
@@ -36,9 +68,9 @@ pub(super) enum End {
     Stopped,
 }
 
-/// Runs a program until it ends, the deadline passes or the user presses Ctrl-C; its output goes to two files.
-pub(super) fn run_until(command: &mut Command, deadline: Instant, stdout: &Path, stderr: &Path) -> io::Result<End> {
-    run_unless(|| Instant::now() >= deadline || interrupted(), command, stdout, stderr)
+/// Runs a program until it ends, its time runs out or the user presses Ctrl-C; its output goes to two files.
+pub(super) fn run(command: &mut Command, limits: &Limits<'_>, stdout: &Path, stderr: &Path) -> io::Result<End> {
+    run_unless(|| limits.seconds() <= 0.0 || limits.interrupted(), command, stdout, stderr)
 }
 
 /// Runs a program until it ends or `is_over` returns true.
@@ -122,7 +154,7 @@ mod tests {
     use std::fs;
 
     /// Runs a script and stops it once it has created the file `ready`. Returns how it ended, its output and its errors.
-    fn run(script: &str) -> (End, String, String) {
+    fn run_script(script: &str) -> (End, String, String) {
         let folder = tempfile::tempdir().unwrap();
         let [out, log, ready] = ["out", "log", "ready"].map(|name| folder.path().join(name));
         let mut command = Command::new("sh");
@@ -134,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_program_ends_with_its_code_and_its_words() {
-        let (end, out, log) = run("echo result; echo trouble >&2; exit 3");
+        let (end, out, log) = run_script("echo result; echo trouble >&2; exit 3");
         assert_eq!((end, out.trim(), log.trim()), (End::Exited(Some(3)), "result", "trouble"));
     }
 
@@ -142,7 +174,9 @@ mod tests {
     fn a_deadline_in_the_past_stops_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name| folder.path().join(name);
-        let end = run_until(Command::new("sleep").arg("600"), Instant::now(), &file("out"), &file("log"));
+        let interrupted = AtomicBool::new(false);
+        let limits = Limits::new(Instant::now(), &interrupted);
+        let end = run(Command::new("sleep").arg("600"), &limits, &file("out"), &file("log"));
         assert_eq!(end.unwrap(), End::Stopped);
     }
 
@@ -153,7 +187,7 @@ mod tests {
         use std::{io::Read, os::fd::AsRawFd};
         let (mut reader, writer) = io::pipe().unwrap();
         let pipe = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
-        let (end, ..) = run(&format!("(touch ready; sleep 60; echo survived) > {pipe} & wait"));
+        let (end, ..) = run_script(&format!("(touch ready; sleep 60; echo survived) > {pipe} & wait"));
         assert_eq!(end, End::Stopped);
         drop(writer);
         let mut words = String::new();
@@ -163,7 +197,19 @@ mod tests {
 
     #[test]
     fn a_stopped_program_may_clean_up() {
-        let (end, out, _) = run("trap 'echo kept; exit 130' TERM; touch ready; while :; do sleep 0.1; done");
+        let (end, out, _) = run_script("trap 'echo kept; exit 130' TERM; touch ready; while :; do sleep 0.1; done");
         assert_eq!((end, out.trim()), (End::Stopped, "kept"));
+    }
+
+    #[test]
+    fn time_is_shared_by_weight_and_unused_time_goes_to_the_later_ones() {
+        let interrupted = AtomicBool::new(false);
+        let mut limits = Limits::new(Instant::now() + Duration::from_secs(600), &interrupted);
+        limits.share_among(6.0);
+        let is_about = |limits: Limits<'_>, seconds: f64| (limits.seconds() - seconds).abs() < 5.0;
+        assert!(is_about(limits.share(1.0), 100.0));
+        assert!(is_about(limits.share(2.0), 240.0));
+        assert!(is_about(limits.share(3.0), 600.0));
+        assert!(is_about(limits.share(1.0), 600.0));
     }
 }

@@ -4,8 +4,9 @@
 //! of a kernel includes its compilation. Every step launches the same kernels between the same waits, so a step is what the log ends with
 //! twice.
 
+use bcl_report::{Column, Table};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 /// The settings that make `CubeCL` write the log; it reads them from `cubecl.toml` in the current folder.
 pub(super) const SETTINGS: &str = "[profiling]\nlogger = { level = \"medium\", file = \"prof.log\" }\n";
@@ -59,7 +60,7 @@ impl ProfileReport {
         (!launches.is_empty()).then(|| Self::new(step.is_some(), &launches))
     }
 
-    pub(super) fn new(one_step: bool, launches: &[Launch<'_>]) -> Self {
+    fn new(one_step: bool, launches: &[Launch<'_>]) -> Self {
         let ms: f64 = launches.iter().map(|(_, ms)| ms).sum();
         let mut kernels: HashMap<&str, KernelShare> = HashMap::new();
         for &(name, time) in launches {
@@ -80,6 +81,38 @@ impl ProfileReport {
             launches: launches.len(),
             ms,
             kernels,
+        }
+    }
+}
+
+/// The number of kernels that are shown.
+const SHOWN: usize = 10;
+
+impl fmt::Display for ProfileReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = [
+            Column::text("kernel"),
+            Column::number("launches"),
+            Column::number("ms"),
+            Column::number("share"),
+        ];
+        let rows = self.kernels.iter().take(SHOWN).map(|kernel| {
+            [
+                kernel.name.clone(),
+                kernel.launches.to_string(),
+                format!("{:.2}", kernel.ms),
+                format!("{:.1} %", 100.0 * kernel.share),
+            ]
+        });
+        Table::new(columns, rows).fmt(f)?;
+        let (launches, ms) = (self.launches, self.ms);
+        if self.one_step {
+            write!(f, "\n{launches} launches per step, {ms:.1} ms in kernels.")
+        } else {
+            write!(
+                f,
+                "\nNo step repeats at the end of the log; in all of it {launches} launches, {ms:.1} ms in kernels."
+            )
         }
     }
 }

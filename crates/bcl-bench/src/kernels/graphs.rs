@@ -1,9 +1,6 @@
 //! Kernels that propagate embeddings along a graph of users and items.
 
-use super::{
-    case::{Case, Implementations, Pass},
-    random::{below, normal},
-};
+use super::{Implementations, KernelCase, Pass, below, normal};
 use bcl_kernels::{SparseMatrix, portable, propagate, sparse_matmul};
 use burn::tensor::{Device, Tensor};
 
@@ -16,13 +13,13 @@ const DIM: usize = 64;
 /// Number of `LightGCN` layers.
 const LAYERS: usize = 3;
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<KernelCase> {
     GRAPHS
         .into_iter()
         .flat_map(|(name, shape, interactions)| {
             let case = |kernel, pass, prepare: fn(Pass, Graph) -> Implementations| {
                 let size = format!("{name}, {DIM} dimensions");
-                Case::new(kernel, size, pass, interactions * DIM, move |pass, device| {
+                KernelCase::new(kernel, size, pass, interactions * DIM, move |pass, device| {
                     prepare(pass, Graph::new(shape, interactions, pass, device))
                 })
             };

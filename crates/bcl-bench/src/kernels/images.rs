@@ -1,9 +1,6 @@
 //! Kernels of image encoders, at layer sizes of a narrow ResNet-18 and of the published ResNet-18 and ResNet-50.
 
-use super::{
-    case::{Case, Implementations, Pass},
-    random::normal,
-};
+use super::{Implementations, KernelCase, Pass, normal};
 use bcl_kernels::{batch_norm_relu, convolve, portable, unit_rows};
 use burn::tensor::Tensor;
 
@@ -54,8 +51,6 @@ const ROWS: [[usize; 2]; 4] = [[512, 128], [8192, 128], [256, 512], [256, 2048]]
 /// Added to the variance of batch normalisation, as in training.
 const EPSILON: f64 = 1e-5;
 
-const PASSES: [Pass; 2] = [Pass::Forward, Pass::Gradients];
-
 /// A convolution with padding that keeps the size at stride 1.
 #[derive(Clone, Copy)]
 struct Layer {
@@ -77,19 +72,21 @@ impl Layer {
     }
 }
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<KernelCase> {
     let normalised = NORMALISED
         .iter()
-        .flat_map(|&shape| PASSES.map(|pass| normalised(shape, pass)));
-    let convolved = CONVOLVED.iter().flat_map(|&layer| PASSES.map(|pass| convolved(layer, pass)));
-    let unit = ROWS.iter().flat_map(|&shape| PASSES.map(|pass| unit(shape, pass)));
+        .flat_map(|&shape| Pass::BOTH.map(|pass| normalised(shape, pass)));
+    let convolved = CONVOLVED
+        .iter()
+        .flat_map(|&layer| Pass::BOTH.map(|pass| convolved(layer, pass)));
+    let unit = ROWS.iter().flat_map(|&shape| Pass::BOTH.map(|pass| unit(shape, pass)));
     unit.chain(normalised).chain(convolved).collect()
 }
 
 /// The backward pass computes the gradients of input, weight and bias together.
-fn normalised(shape: [usize; 4], pass: Pass) -> Case {
+fn normalised(shape: [usize; 4], pass: Pass) -> KernelCase {
     let entries = shape.iter().product();
-    Case::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {
+    KernelCase::new("batch_norm_relu", format!("{shape:?}"), pass, entries, move |pass, device| {
         let affine = [0, 1].map(|_| pass.input(Tensor::<1>::ones([shape[1]], device)));
         let same = affine.clone();
         Implementations::new(
@@ -108,7 +105,7 @@ fn normalised(shape: [usize; 4], pass: Pass) -> Case {
     })
 }
 
-fn convolved(layer: Layer, pass: Pass) -> Case {
+fn convolved(layer: Layer, pass: Pass) -> KernelCase {
     let Layer {
         input: [batch_size, channels_in, side],
         channels,
@@ -131,7 +128,7 @@ fn convolved(layer: Layer, pass: Pass) -> Case {
         Pass::Gradients => 3.0,
     };
     let operations = products * 2.0 * (entries * channels) as f64;
-    Case::new("convolve", size, pass, entries, move |pass, device| {
+    let case = KernelCase::new("convolve", size, pass, entries, move |pass, device| {
         Implementations::new(
             pass,
             [shape, weight].map(|shape| pass.input(normal(shape, device))).to_vec(),
@@ -139,13 +136,16 @@ fn convolved(layer: Layer, pass: Pass) -> Case {
             move |inputs| convolve(inputs[0].clone(), inputs[1].clone(), stride, padding),
             move |inputs| portable::convolve(inputs[0].clone(), inputs[1].clone(), stride, padding),
         )
-    })
-    .with_operations(operations)
+    });
+    KernelCase {
+        operations: Some(operations),
+        ..case
+    }
 }
 
-fn unit(shape: [usize; 2], pass: Pass) -> Case {
+fn unit(shape: [usize; 2], pass: Pass) -> KernelCase {
     let entries = shape.iter().product();
-    Case::new("unit_rows", format!("{shape:?}"), pass, entries, move |pass, device| {
+    KernelCase::new("unit_rows", format!("{shape:?}"), pass, entries, move |pass, device| {
         Implementations::new(
             pass,
             vec![pass.input(normal(shape, device))],

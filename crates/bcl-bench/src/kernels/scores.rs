@@ -1,9 +1,6 @@
 //! Kernels over rows of scores: in-batch scores of growing batches, and a few long rows as from a queue of negatives.
 
-use super::{
-    case::{Case, Implementations, Pass},
-    random::normal,
-};
+use super::{Implementations, KernelCase, Pass, normal};
 use bcl_kernels::{mass, portable, rank_weights, ranked_mass};
 use burn::tensor::{Device, Tensor};
 
@@ -13,13 +10,13 @@ const SIZES: [[usize; 2]; 5] = [[512, 510], [2048, 2046], [64, 16_384], [16, 65_
 /// The temperature of the exponentials.
 const TEMPERATURE: f64 = 0.5;
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<KernelCase> {
     SIZES.into_iter().flat_map(of_size).collect()
 }
 
-fn of_size(shape: [usize; 2]) -> [Case; 5] {
+fn of_size(shape: [usize; 2]) -> [KernelCase; 5] {
     let case = |kernel, pass, prepare: fn(Pass, Scores) -> Implementations| {
-        Case::new(
+        KernelCase::new(
             kernel,
             format!("{shape:?}"),
             pass,

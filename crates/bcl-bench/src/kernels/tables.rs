@@ -1,9 +1,6 @@
 //! Kernels that read rows of an embedding table: a batch of 1,024 users with 128 sampled items each.
 
-use super::{
-    case::{Case, Implementations, Pass},
-    random::{indices, normal},
-};
+use super::{Implementations, KernelCase, Pass, indices, normal};
 use bcl_kernels::{gather_rows, portable, sampled_dot, unit_rows};
 
 /// Number of items in `MovieLens`-100K and in Gowalla.
@@ -13,7 +10,7 @@ const DIM: usize = 64;
 const NUM_ANCHORS: usize = 1024;
 const NUM_SAMPLED: usize = 128;
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<KernelCase> {
     NUM_ROWS
         .into_iter()
         .flat_map(|num_rows| {
@@ -27,10 +24,10 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-fn sampled(num_rows: usize, pass: Pass) -> Case {
+fn sampled(num_rows: usize, pass: Pass) -> KernelCase {
     let size = format!("[{NUM_ANCHORS}, {NUM_SAMPLED}] of [{num_rows}, {DIM}]");
     let entries = NUM_ANCHORS * NUM_SAMPLED * DIM;
-    Case::new("sampled_dot", size, pass, entries, move |pass, device| {
+    KernelCase::new("sampled_dot", size, pass, entries, move |pass, device| {
         let inputs = [NUM_ANCHORS, num_rows].map(|rows| pass.input(normal([rows, DIM], device)));
         let sampled = indices([NUM_ANCHORS, NUM_SAMPLED], num_rows, device);
         let same = sampled.clone();
@@ -44,9 +41,9 @@ fn sampled(num_rows: usize, pass: Pass) -> Case {
     })
 }
 
-fn gathered(num_rows: usize) -> Case {
+fn gathered(num_rows: usize) -> KernelCase {
     let size = format!("{NUM_ANCHORS} of [{num_rows}, {DIM}]");
-    Case::new("gather_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
+    KernelCase::new("gather_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
         let read = indices([NUM_ANCHORS], num_rows, device);
         let same = read.clone();
         Implementations::new(
@@ -59,9 +56,9 @@ fn gathered(num_rows: usize) -> Case {
     })
 }
 
-fn units(num_rows: usize) -> Case {
+fn units(num_rows: usize) -> KernelCase {
     let size = format!("[{num_rows}, {DIM}]");
-    Case::new("unit_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
+    KernelCase::new("unit_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
         Implementations::new(
             pass,
             vec![pass.input(normal([num_rows, DIM], device))],

@@ -8,7 +8,6 @@ use super::bound::{Bound, Listed, bounds};
 use super::drawing::{Csv, Drawing, cells, columns, text};
 use super::repeat::{interval, repeat};
 use super::sweep::series_of;
-use crate::loss::growth::exponent;
 use bcl_core::simulation::{Anchor, SimulationConfig, Theta};
 use bcl_data::Seed;
 use bcl_report::Interval;
@@ -138,9 +137,18 @@ fn slopes(theta: Theta, drawn: &[Vec<Repetition>], differences: &[Difference]) -
     }
 }
 
-/// The fitted exponent; NaN if a value is 0, as for an estimator that is exact.
+/// The exponent `p` of `value ≈ c · size^p`, by least squares on logarithms; NaN if a value is 0, as for an estimator that is exact.
 fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
-    exponent(&points.collect::<Vec<_>>()).unwrap_or(f64::NAN)
+    let logs: Vec<(f64, f64)> = points.map(|(size, value)| (size.ln(), value.ln())).collect();
+    let count = logs.len() as f64;
+    let mean_size = logs.iter().map(|(size, _)| size).sum::<f64>() / count;
+    let mean_value = logs.iter().map(|(_, value)| value).sum::<f64>() / count;
+    let covariance: f64 = logs
+        .iter()
+        .map(|(size, value)| (size - mean_size) * (value - mean_value))
+        .sum();
+    let variance: f64 = logs.iter().map(|(size, _)| (size - mean_size).powi(2)).sum();
+    covariance / variance
 }
 
 impl Losses {

@@ -2,7 +2,7 @@
 
 use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy};
 use super::{calibration, check, classes, losses, noise, omega, published, sweep, toy};
-use crate::Environment;
+use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
 use serde::Serialize;

@@ -47,7 +47,7 @@ impl Environment {
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             processor: processor_model(),
             threads,
-            available_mib: crate::memory::available(),
+            available_mib: super::memory::available(),
         }
     }
 
@@ -58,6 +58,28 @@ impl Environment {
             driver: device.driver.clone(),
             ..self
         }
+    }
+
+    /// One line per property that both environments know and that differs. The revision and the free memory do not count.
+    pub(super) fn differences(&self, new: &Self) -> Vec<String> {
+        let properties = |of: &Self| {
+            [
+                ("backend", Some(of.backend.clone())),
+                ("device", Some(of.device.clone())),
+                ("driver", of.driver.clone()),
+                ("system", Some(of.system.clone())),
+                ("processor", Some(of.processor.clone())),
+                ("threads", Some(of.threads.to_string())),
+                ("profile", of.profile.clone()),
+                ("version", Some(of.version.clone())),
+            ]
+        };
+        let both = properties(self).into_iter().zip(properties(new));
+        let differing = both.filter_map(|((name, old), (_, new))| {
+            let (old, new) = old.zip(new)?;
+            (old != new).then(|| format!("{name} was {old} and is {new}"))
+        });
+        differing.collect()
     }
 }
 
@@ -71,4 +93,29 @@ fn revision() -> Option<String> {
 fn profile() -> Option<String> {
     let folder = env::current_exe().ok()?.parent()?.file_name()?.to_str()?.to_owned();
     ["debug", "release"].contains(&folder.as_str()).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_listed_except_the_revision_and_what_one_side_does_not_know() {
+        let old = Environment {
+            profile: Some("debug".to_owned()),
+            ..Environment::read(1)
+        };
+        let mut new = Environment {
+            revision: Some("another".to_owned()),
+            available_mib: Some(1.0),
+            driver: Some("1".to_owned()),
+            ..old.clone()
+        };
+        assert_eq!(old.differences(&new), Vec::<String>::new());
+        (new.threads, new.profile) = (7, Some("release".to_owned()));
+        assert_eq!(
+            old.differences(&new),
+            ["threads was 1 and is 7", "profile was debug and is release"]
+        );
+    }
 }

@@ -29,15 +29,6 @@ impl Spread {
             most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }
     }
-
-    /// The same measurements in another unit.
-    pub(crate) fn scaled(self, factor: f64) -> Self {
-        Self {
-            median: factor * self.median,
-            least: factor * self.least,
-            most: factor * self.most,
-        }
-    }
 }
 
 #[cfg(test)]

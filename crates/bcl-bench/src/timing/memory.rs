@@ -1,25 +1,36 @@
 //! Memory of this process and of the machine, if the system reports it (Linux).
 
-use bcl_backend::{Backend, DeviceInfo, DeviceKind};
+use bcl_backend::{Backend, DeviceInfo, DeviceKind, release_memory};
 use burn::tensor::Device;
 use std::fs;
 
 /// Measures how much memory a measurement adds.
-pub(crate) struct Meter {
+pub(super) struct Meter {
     /// The GPU that computes; `None` for the CPU, where we measure the memory of the process.
     gpu: Option<Device>,
     before: Option<f64>,
 }
 
 impl Meter {
-    pub(crate) fn start(backend: &Backend) -> Self {
+    /// Gives free memory back first, which would otherwise be used unnoticed.
+    pub(super) fn start(backend: &Backend) -> Self {
         let gpu = (backend.info().kind != DeviceKind::Processor).then(|| backend.device());
-        let before = gpu.as_ref().map_or_else(resident, reserved);
+        let before = match &gpu {
+            Some(device) => {
+                device.memory_cleanup();
+                reserved(device)
+            }
+            None => {
+                release_memory();
+                forget_peak();
+                resident()
+            }
+        };
         Self { gpu, before }
     }
 
     /// The peak since the start in MiB. A GPU's pools keep all memory that they reserve.
-    pub(crate) fn extra_mib(&self) -> Option<f64> {
+    pub(super) fn extra_mib(&self) -> Option<f64> {
         let peak = self.gpu.as_ref().map_or_else(peak, reserved);
         Some(peak? - self.before?)
     }
@@ -30,12 +41,12 @@ fn reserved(device: &Device) -> Option<f64> {
 }
 
 /// Bytes in MiB.
-pub(crate) fn mib(bytes: u64) -> f64 {
+fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
 /// The memory available to a device in MiB.
-pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
+pub(super) fn of(device: &DeviceInfo) -> Option<f64> {
     match device.kind {
         DeviceKind::Processor | DeviceKind::Software => available(),
         _ => device.memory_bytes.map(mib),
@@ -43,22 +54,22 @@ pub(crate) fn of(device: &DeviceInfo) -> Option<f64> {
 }
 
 /// The peak memory of this process in MiB.
-pub(crate) fn peak() -> Option<f64> {
+fn peak() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
 /// Starts the peak again at the current memory, if the system can.
-pub(crate) fn forget_peak() {
+fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 /// The current memory of this process in MiB.
-pub(crate) fn resident() -> Option<f64> {
+fn resident() -> Option<f64> {
     field(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
 /// The memory available without swapping in MiB.
-pub(crate) fn available() -> Option<f64> {
+pub(super) fn available() -> Option<f64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 

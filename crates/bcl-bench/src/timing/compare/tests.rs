@@ -1,10 +1,9 @@
 //! Tests of pairs, limits and errors.
 
 use super::*;
-use crate::Spread;
 use std::collections::BTreeMap;
 
-fn results(cases: &[(&str, f64)]) -> Results {
+fn results(cases: &[(&str, f64)]) -> Rounds {
     let case = |&(name, seconds): &(&str, f64)| Case {
         name: name.to_owned(),
         seconds: vec![Spread {
@@ -13,16 +12,16 @@ fn results(cases: &[(&str, f64)]) -> Results {
             most: 1.01 * seconds,
         }],
     };
-    Results {
-        kind: Kind::Criterion,
+    Rounds {
+        kind: "criterion".to_owned(),
         environment: Environment::read(1),
         settings: BTreeMap::new(),
         cases: cases.iter().map(case).collect(),
     }
 }
 
-fn compare(old: &Results, new: &Results) -> Result<Comparison, ResultsError> {
-    Comparison::new(["old.json", "new.json"].map(Path::new), old, new)
+fn compare(old: &Rounds, new: &Rounds) -> Result<Comparison, String> {
+    Comparison::new(["old.json", "new.json"], old, new)
 }
 
 #[test]
@@ -56,10 +55,10 @@ fn results_of_other_sizes_and_things_are_not_compared() {
     let old = results(&[("a", 1.0)]);
     let mut wide = old.clone();
     wide.settings.insert("dim".to_owned(), 64.into());
-    let error = compare(&old, &wide).expect_err("another size").to_string();
+    let error = compare(&old, &wide).expect_err("another size");
     assert!(error.contains("dim is not set in old.json, but 64 in new.json"), "{error}");
 
-    let error = compare(&old, &results(&[("b", 1.0)])).expect_err("nothing").to_string();
+    let error = compare(&old, &results(&[("b", 1.0)])).expect_err("nothing");
     assert_eq!(error, "old.json and new.json have no measurement in common");
 }
 
@@ -78,4 +77,60 @@ fn the_table_shows_ratio_interval_and_verdict() {
     assert_eq!(cells, ["a", "1.00 ms", "2.00 ms", "2.00", "1.96 to 2.04", "slower"], "{text}");
     assert!(text.contains("Only in the new result: c."), "{text}");
     assert!(text.contains("fewer than 5 rounds"), "{text}");
+}
+
+fn case(rounds: &[[f64; 3]]) -> Case {
+    let spread = |&[least, median, most]: &[f64; 3]| Spread { median, least, most };
+    Case {
+        name: "it".to_owned(),
+        seconds: rounds.iter().map(spread).collect(),
+    }
+}
+
+fn points(seconds: &[f64]) -> Case {
+    case(&seconds.iter().map(|&s| [s; 3]).collect::<Vec<_>>())
+}
+
+#[test]
+fn intervals_that_do_not_overlap_are_faster_or_slower() {
+    let (quick, slow) = (case(&[[0.9, 1.0, 1.1]]), case(&[[1.9, 2.0, 2.2]]));
+    let slower = Ratio::of(&quick, &slow);
+    assert_eq!(slower.ratio, 2.0);
+    assert_eq!(slower.interval, Some([1.9 / 1.1, 2.2 / 0.9]));
+    assert_eq!(slower.verdict(), Verdict::Slower);
+    assert_eq!(Ratio::of(&slow, &quick).verdict(), Verdict::Faster);
+}
+
+#[test]
+fn intervals_that_touch_and_differences_of_a_percent_are_noise() {
+    assert_eq!(
+        Ratio::of(&case(&[[0.9, 1.0, 1.6]]), &case(&[[1.5, 2.0, 2.2]])).verdict(),
+        Verdict::Same
+    );
+    let percent = Ratio::of(&case(&[[0.999, 1.0, 1.001]]), &case(&[[1.012, 1.013, 1.014]]));
+    assert!(percent.least() > 1.0);
+    assert_eq!(percent.verdict(), Verdict::Same);
+}
+
+#[test]
+fn single_numbers_have_a_ratio_and_no_verdict() {
+    let ratio = Ratio::of(&points(&[1.0]), &points(&[3.0]));
+    assert_eq!((ratio.ratio, ratio.interval, ratio.least()), (3.0, None, 3.0));
+    assert_eq!(ratio.verdict(), Verdict::Unknown);
+    // One measured side says nothing about the noise of the other.
+    assert_eq!(Ratio::of(&points(&[1.0]), &case(&[[2.0, 3.0, 4.0]])).interval, None);
+}
+
+#[test]
+fn alternating_rounds_cancel_a_machine_that_slows_down() {
+    let old = points(&[1.0, 10.0, 2.0, 4.0, 1.0]);
+    let new = points(&[1.5, 15.0, 3.0, 6.0, 1.6]);
+    let ratio = Ratio::of(&old, &new);
+    assert_eq!((ratio.ratio, ratio.verdict()), (1.5, Verdict::Slower));
+    // Four rounds are too few to compare in pairs.
+    let few = |case: &Case| Case {
+        seconds: case.seconds[..4].to_vec(),
+        ..case.clone()
+    };
+    assert_eq!(Ratio::of(&few(&old), &few(&new)).verdict(), Verdict::Same);
 }
