@@ -7,9 +7,7 @@ use bcl_files::printable_lines;
 use bcl_golden::{FrameworkFile, GoldenError, GraphFile};
 use bcl_report::TextStyle;
 use clap::ValueEnum;
-use serde::Serialize;
 use std::{
-    fmt::Display,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -95,27 +93,21 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
     let file = &arguments.file;
     let compared = match reference {
-        Reference::Losses(golden) => {
-            let result = parity::compare(&golden, file, &precisions, &backend);
-            return show(arguments, &result, result.passed);
-        }
+        Reference::Losses(golden) => Ok(parity::compare(&golden, file, &precisions, &backend)),
         Reference::Frameworks(golden) => frameworks::compare(&golden, file, &precisions, &backend),
         Reference::Graphs(golden) => graphs::compare(&golden, file, &precisions, &backend),
     };
-    match compared {
-        Ok(result) => show(arguments, &result, result.passed),
-        Err(error) => bad_input(&error.to_string()),
-    }
-}
-
-/// Prints a result. Exit code 1 says that something is beyond its tolerance.
-fn show(arguments: &Arguments, result: &(impl Serialize + Display), passed: bool) -> ExitCode {
+    let result = match compared {
+        Ok(result) => result,
+        Err(error) => return bad_input(&error.to_string()),
+    };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(result).expect("a result is plain data"));
+        println!("{}", serde_json::to_string_pretty(&result).expect("a result is plain data"));
     } else {
-        println!("{}", printable_lines(TextStyle::of_stdout().fitted(result)));
+        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&result)));
     }
-    ExitCode::from(u8::from(!passed))
+    // Exit code 1 says that something is beyond its tolerance.
+    ExitCode::from(u8::from(!result.passed))
 }
 
 impl Dtype {

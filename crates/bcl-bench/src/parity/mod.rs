@@ -22,13 +22,13 @@ mod weights;
 pub use bcl_golden::GoldenError;
 pub use golden::Golden;
 pub use precision::Precision;
-pub use result::{EstimatorRow, Excess, ParityResult, WeightsRow};
+pub use result::{Excess, Kind, LeftOut, ParityResult, Row};
 
 use bcl_backend::Backend;
 use golden::Case;
 use precision::Arithmetic;
 use std::path::Path;
-use verdict::{Deviations, Verdict};
+use verdict::Verdict;
 
 /// Compares everything in a reference file on a backend, in precisions that it supports. `file` is only the name in the result.
 pub fn compare(golden: &Golden, file: &Path, precisions: &[Precision], backend: &Backend) -> ParityResult {
@@ -50,27 +50,14 @@ fn compare_case(golden: &Golden, case: &Case, arithmetic: &Arithmetic, result: &
     let precision = arithmetic.precision;
     let views = &golden.views[&case.reference.shape];
     let computed = compute::compute(case, views, arithmetic);
-    let found = Deviations::of(&computed, case, views, precision);
+    let found = verdict::quantities(&computed, case, views, precision);
     let verdict = verdict::of_case(case, views, arithmetic, &computed, &found);
-
-    let tolerance = precision.tolerance(&case.config);
-    for (quantity, deviation) in found.beyond(tolerance) {
-        let excess = Excess::new(
-            precision,
-            format!("case {}", case.reference.id),
-            quantity,
-            deviation,
-            tolerance,
-        );
-        result.note(excess, verdict);
-    }
-    let row = result.estimator(precision, golden::display_name(&case.config), tolerance);
-    row.cases += 1;
-    row.rounded += usize::from(verdict == Verdict::Rounded);
-    row.failed += usize::from(verdict == Verdict::Failed);
-    row.loss = row.loss.max(found.loss.relative);
-    row.gradient = row.gradient.max(found.gradient.relative);
-    if let Some(mass) = found.negative_mass {
-        row.negative_mass = Some(row.negative_mass.unwrap_or(0.0).max(mass.relative));
-    }
+    let name = golden::display_name(&case.config);
+    let row = (Kind::Estimator, precision, &*name);
+    result.record(
+        row,
+        &format!("case {}", case.reference.id),
+        &found,
+        verdict == Verdict::Rounded,
+    );
 }

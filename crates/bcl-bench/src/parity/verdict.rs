@@ -4,17 +4,9 @@ use super::{
     compute::{self, Computed},
     golden::Case,
     precision::{Arithmetic, Precision},
+    result::{GRADIENT, Quantity, VALUE},
 };
 use bcl_golden::{Deviation, Gradient, Views};
-
-/// The deviation of each quantity of a case.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Deviations {
-    pub(super) loss: Deviation,
-    pub(super) gradient: Deviation,
-    /// Compared in f64 only: in f32, rounding the positive alone changes an `Ng` by more than a loss may be off.
-    pub(super) negative_mass: Option<Deviation>,
-}
 
 /// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,28 +20,29 @@ pub(super) enum Verdict {
 /// The largest rounding error of a similarity of unit vectors in f32: a few units in the last place.
 const SIMILARITY_ROUNDING: f64 = 5e-7;
 
-impl Deviations {
-    pub(super) fn of(computed: &Computed, case: &Case, views: &Views, precision: Precision) -> Self {
-        let with_mass = precision == Precision::F64 && !case.reference.negative_masses.is_empty();
-        Self {
-            loss: Deviation::of_number(computed.loss, case.reference.loss),
-            gradient: of_gradients(computed, &case.reference.gradients),
-            negative_mass: with_mass
-                .then(|| Deviation::of_numbers(&compute::negative_masses(case, views), &case.reference.negative_masses)),
-        }
-    }
+/// The column of `Ng`, which is compared in f64 only: in f32, rounding the positive alone changes it by more than a loss may be off.
+const NEGATIVE_MASS: usize = 2;
 
-    /// The quantities that are beyond the tolerance.
-    pub(super) fn beyond(&self, tolerance: f64) -> impl Iterator<Item = (&'static str, Deviation)> {
-        [
-            Some(("loss", self.loss)),
-            Some(("gradient", self.gradient)),
-            self.negative_mass.map(|mass| ("Ng", mass)),
-        ]
-        .into_iter()
-        .flatten()
-        .filter(move |(_, deviation)| !deviation.within(tolerance))
+/// What a case has, beside the reference.
+pub(super) fn quantities(computed: &Computed, case: &Case, views: &Views, precision: Precision) -> Vec<Quantity> {
+    let tolerance = precision.tolerance(&case.config);
+    let (loss, gradient) = deviations(computed, case);
+    let mut quantities = vec![
+        Quantity::new("loss", VALUE, loss, tolerance),
+        Quantity::new("gradient", GRADIENT, gradient, tolerance),
+    ];
+    if precision == Precision::F64 && !case.reference.negative_masses.is_empty() {
+        let found = compute::negative_masses(case, views);
+        let mass = Deviation::of_numbers(&found, &case.reference.negative_masses);
+        quantities.push(Quantity::new("Ng", NEGATIVE_MASS, mass, tolerance));
     }
+    quantities
+}
+
+/// The deviations of loss and gradients.
+fn deviations(computed: &Computed, case: &Case) -> (Deviation, Deviation) {
+    let loss = Deviation::of_number(computed.loss, case.reference.loss);
+    (loss, of_gradients(computed, &case.reference.gradients))
 }
 
 /// Decides the outcome of a case.
@@ -60,10 +53,10 @@ impl Deviations {
 /// that f32 computed. This leaves the estimator's own errors, which must be within the tolerance or smaller than the effect of
 /// the rounding. Whether the estimator is right at all is decided in f64, where the same case must be within its tolerance of
 /// the reference.
-pub(super) fn of_case(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &Deviations) -> Verdict {
+pub(super) fn of_case(case: &Case, views: &Views, arithmetic: &Arithmetic, computed: &Computed, found: &[Quantity]) -> Verdict {
     let precision = arithmetic.precision;
     let tolerance = precision.tolerance(&case.config);
-    if found.beyond(tolerance).next().is_none() {
+    if found.iter().all(Quantity::is_within) {
         return Verdict::Within;
     }
     let excused = precision == Precision::F32
@@ -73,13 +66,13 @@ pub(super) fn of_case(case: &Case, views: &Views, arithmetic: &Arithmetic, compu
         return Verdict::Failed;
     }
     let exact = compute::compute_at_rounded(case, views, arithmetic);
-    let by_rounding = Deviations::of(&exact, case, views, Precision::F32);
+    let (loss_by_rounding, gradient_by_rounding) = deviations(&exact, case);
     let own_loss = Deviation::of_number(computed.loss, exact.loss);
     let own_gradient = of_gradients(computed, &exact.gradients.map(Gradient::Full));
     let small = |own: Deviation, by_rounding: Deviation| {
         own.within(tolerance) || by_rounding.relative.is_finite() && own.relative <= by_rounding.relative
     };
-    if small(own_loss, by_rounding.loss) && small(own_gradient, by_rounding.gradient) {
+    if small(own_loss, loss_by_rounding) && small(own_gradient, gradient_by_rounding) {
         Verdict::Rounded
     } else {
         Verdict::Failed
@@ -88,8 +81,9 @@ pub(super) fn of_case(case: &Case, views: &Views, arithmetic: &Arithmetic, compu
 
 fn within_in_f64(case: &Case, views: &Views) -> bool {
     let computed = compute::compute(case, views, &Arithmetic::reference());
-    let found = Deviations::of(&computed, case, views, Precision::F64);
-    found.beyond(Precision::F64.tolerance(&case.config)).next().is_none()
+    quantities(&computed, case, views, Precision::F64)
+        .iter()
+        .all(Quantity::is_within)
 }
 
 fn of_gradients(computed: &Computed, expected: &[Gradient; 2]) -> Deviation {
@@ -141,7 +135,7 @@ mod tests {
         };
         let mut computed = compute::compute(case, views, &arithmetic);
         change(&mut computed);
-        let found = Deviations::of(&computed, case, views, precision);
+        let found = quantities(&computed, case, views, precision);
         of_case(case, views, &arithmetic, &computed, &found)
     }
 

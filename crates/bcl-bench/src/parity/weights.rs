@@ -3,8 +3,7 @@
 use super::{
     compute::values,
     precision::{Arithmetic, Precision},
-    result::{Excess, ParityResult},
-    verdict::Verdict,
+    result::{Kind, ParityResult, Quantity},
 };
 use bcl_core::{
     BayesianLossConfig, BayesianVariant, Estimator, Scores, SideInformation,
@@ -19,16 +18,8 @@ pub(super) fn compare(row: &WeightRow, posterior: &Posterior, arithmetic: &Arith
     let mut check = |column: &'static str, found: &dyn Fn() -> Vec<f64>, expected: &Option<Vec<f64>>| {
         let Some(expected) = expected else { return };
         let deviation = Deviation::of_numbers(&found(), expected);
-        let tolerance = precision.weight_tolerance();
-        let within = deviation.within(tolerance);
-        if !within {
-            let excess = Excess::new(precision, row.name.clone(), column, deviation, tolerance);
-            result.note(excess, Verdict::Failed);
-        }
-        let line = result.weights(precision, column);
-        line.rows += 1;
-        line.failed += usize::from(!within);
-        line.worst = line.worst.max(deviation.relative);
+        let quantity = Quantity::new(column, 0, deviation, precision.weight_tolerance());
+        result.record((Kind::Weights, precision, column), &row.name, &[quantity], false);
     };
     if precision == Precision::F64 {
         let of_ecdf = |weight: fn(&Posterior, f64) -> f64| -> Vec<f64> {

@@ -6,16 +6,11 @@
 
 mod losses;
 mod problem;
-mod quantity;
-mod result;
 mod states;
-
-pub(super) use quantity::{Quantity, QuantityKind};
-pub use result::{FrameworksResult, LossRow, StateRow};
 
 use super::{
     precision::{Arithmetic, Precision},
-    result::Excess,
+    result::{GRADIENT, Kind, OUTPUT, ParityResult, Quantity, VALUE},
 };
 use bcl_backend::Backend;
 use bcl_golden::{Deviation, FrameworkCase, FrameworkFile, GoldenError, Output, Trace};
@@ -38,8 +33,8 @@ pub fn compare(
     name: &Path,
     precisions: &[Precision],
     backend: &Backend,
-) -> Result<FrameworksResult, GoldenError> {
-    let mut result = FrameworksResult::new(name, backend.info());
+) -> Result<ParityResult, GoldenError> {
+    let mut result = ParityResult::new(name, backend.info());
     for &precision in precisions {
         let arithmetic = Arithmetic {
             precision,
@@ -74,7 +69,7 @@ fn compare_case(
     file: &FrameworkFile,
     case: &FrameworkCase,
     arithmetic: &Arithmetic,
-    result: &mut FrameworksResult,
+    result: &mut ParityResult,
 ) -> Result<(), Problem> {
     let (quantities, left_out) = quantities(file, case, arithmetic)?;
     let precision = arithmetic.precision;
@@ -82,7 +77,7 @@ fn compare_case(
     for name in left_out {
         result.leave_out(precision, format!("`{name}` of {place}"), NOT_RETURNED.to_owned());
     }
-    result.record(precision, &place, &case.loss, &quantities);
+    result.record((Kind::Loss, precision, &case.loss), &place, &quantities, false);
     Ok(())
 }
 
@@ -98,12 +93,8 @@ fn quantities(
         Precision::F64 => (IN_F64, IN_F64),
         Precision::F32 => (case.tolerances_in_f32().loss, case.tolerances_in_f32().gradient),
     };
-    let mut quantities = vec![Quantity {
-        name: "loss".to_owned(),
-        kind: QuantityKind::Value,
-        deviation: Deviation::of_number(super::compute::values(computed.loss.clone())[0], case.value),
-        tolerance: of_value,
-    }];
+    let value = Deviation::of_number(super::compute::values(computed.loss.clone())[0], case.value);
+    let mut quantities = vec![Quantity::new("loss", VALUE, value, of_value)];
     let mut left_out = Vec::new();
     for (name, expected) in &case.outputs {
         let Some((_, found)) = computed.outputs.iter().find(|(output, _)| output == name) else {
@@ -117,43 +108,30 @@ fn quantities(
                 Deviation::of_gradient(found, expected)
             }
         };
-        quantities.push(Quantity {
-            name: name.clone(),
-            kind: QuantityKind::Output,
-            deviation,
-            tolerance: of_value.max(of_gradient),
-        });
+        quantities.push(Quantity::new(name, OUTPUT, deviation, of_value.max(of_gradient)));
     }
     let gradients = inputs.gradients(computed.loss);
     let zeros = |role: &str| vec![0.0; inputs.len(role)];
     for (role, expected) in &case.gradients {
         let found = gradients.get(role.as_str()).cloned().unwrap_or_else(|| zeros(role));
-        quantities.push(Quantity {
-            name: format!("gradient of {role}"),
-            kind: QuantityKind::Gradient,
-            deviation: Deviation::of_gradient(&found, expected),
-            tolerance: of_gradient,
-        });
+        let deviation = Deviation::of_gradient(&found, expected);
+        quantities.push(Quantity::new(format!("gradient of {role}"), GRADIENT, deviation, of_gradient));
     }
     for role in &case.stopped {
         let found = gradients.get(role.as_str()).cloned().unwrap_or_default();
-        quantities.push(Quantity {
-            name: format!("gradient of {role}, which must have none,"),
-            kind: QuantityKind::Gradient,
-            deviation: Deviation::of_array(&found, &vec![0.0; found.len()]),
-            tolerance: of_gradient,
-        });
+        let deviation = Deviation::of_array(&found, &vec![0.0; found.len()]);
+        let name = format!("gradient of {role}, which must have none,");
+        quantities.push(Quantity::new(name, GRADIENT, deviation, of_gradient));
     }
     Ok((quantities, left_out))
 }
 
-fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut FrameworksResult) -> Result<(), Problem> {
+fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut ParityResult) -> Result<(), Problem> {
     let precision = arithmetic.precision;
     let tolerance = match precision {
         Precision::F64 => IN_F64,
         Precision::F32 => STATES_IN_F32,
     };
-    let (mut failed, mut worst) = (false, 0.0f64);
     let states = states::compute(trace, arithmetic)?;
     for name in trace.expected.keys() {
         if states.iter().all(|state| state.item != name) {
@@ -161,6 +139,7 @@ fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut Frameworks
             result.leave_out(precision, place, NOT_RETURNED.to_owned());
         }
     }
+    let mut quantities = Vec::new();
     for state in states {
         if state.found.len() != state.expected.len() {
             let [found, expected] = [state.found.len(), state.expected.len()];
@@ -170,16 +149,9 @@ fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut Frameworks
             )));
         }
         let deviation = Deviation::of_array(&state.found, &state.expected);
-        worst = worst.max(deviation.relative);
-        if !deviation.within(tolerance) {
-            failed = true;
-            let place = format!("trace {}", trace.id);
-            result.fail(Excess::new(precision, place, state.to_string(), deviation, tolerance));
-        }
+        quantities.push(Quantity::new(state.to_string(), 0, deviation, tolerance));
     }
-    let row = result.state(precision, &trace.kind, tolerance);
-    row.traces += 1;
-    row.failed += usize::from(failed);
-    row.worst = row.worst.max(worst);
+    let row = (Kind::State, precision, &*trace.kind);
+    result.record(row, &format!("trace {}", trace.id), &quantities, false);
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::{
     super::{
         compute::values,
-        frameworks::{FrameworksResult, Quantity, QuantityKind},
         precision::Arithmetic,
+        result::{Kind, ParityResult, Quantity, VALUE},
     },
     Tolerances, gradient,
     gradients::Named,
@@ -21,13 +21,13 @@ pub(super) fn compare(
     file: &GraphFile,
     case: &GinCase,
     arithmetic: &Arithmetic,
-    result: &mut FrameworksResult,
+    result: &mut ParityResult,
 ) -> Result<(), String> {
     for (name, mode, expected) in [("eval", Mode::Eval, &case.eval), ("train", Mode::Train, &case.train)] {
         let quantities = quantities(file, case, mode, expected, arithmetic)?;
         let kind = format!("gin {}, {name}", case.encoder.order);
         let place = format!("case {}, {name}", case.id);
-        result.record(arithmetic.precision, &place, &kind, &quantities);
+        result.record((Kind::Loss, arithmetic.precision, &kind), &place, &quantities, false);
     }
     Ok(())
 }
@@ -46,14 +46,10 @@ fn quantities(
 
     let of_graphs = weighted(&found.graphs, |k| (0.37 * k).cos(), arithmetic);
     let objective = of_graphs + weighted(&found.nodes, |k| (0.11 * k + 0.5).sin(), arithmetic);
+    let value = Deviation::of_number(values(objective.clone())[0], expected.objective);
     let mut quantities = vec![
-        Quantity {
-            name: "objective".to_owned(),
-            kind: QuantityKind::Value,
-            deviation: Deviation::of_number(values(objective.clone())[0], expected.objective),
-            // A sum over both outputs.
-            tolerance: 2.0 * tolerances.forward,
-        },
+        // A sum over both outputs.
+        Quantity::new("objective", VALUE, value, 2.0 * tolerances.forward),
         output("nodes", &values(found.nodes), &expected.nodes.values, tolerances.forward),
         output("graphs", &values(found.graphs), &expected.graphs.values, tolerances.forward),
     ];

@@ -3,9 +3,9 @@
 use super::{
     super::{
         compute::values,
-        frameworks::{FrameworksResult, Quantity, QuantityKind},
         golden::display_name,
         precision::Arithmetic,
+        result::{Kind, OUTPUT, ParityResult, Quantity, VALUE},
     },
     Tolerances, gradient,
     gradients::Named,
@@ -93,7 +93,7 @@ pub(super) fn compare(
     file: &GraphFile,
     case: &GraphLossCase,
     arithmetic: &Arithmetic,
-    result: &mut FrameworksResult,
+    result: &mut ParityResult,
 ) -> Result<(), String> {
     let tolerances = Tolerances::of(arithmetic.precision);
     let loss = Loss::new(&case.loss)?;
@@ -124,12 +124,7 @@ pub(super) fn compare(
             absolute,
             relative: absolute / case.value,
         };
-        quantities.push(Quantity {
-            name: "printed loss".to_owned(),
-            kind: QuantityKind::Output,
-            deviation,
-            tolerance,
-        });
+        quantities.push(Quantity::new("printed loss", OUTPUT, deviation, tolerance));
     }
     let gradients = value.backward();
     let mut named = Named::new(&gradients);
@@ -137,7 +132,8 @@ pub(super) fn compare(
         named.add(name, &tensor);
         quantities.push(gradient(name, named.get(name), expected, tolerance, &tolerances));
     }
-    result.record(arithmetic.precision, &format!("case {}", case.id), &loss.name(), &quantities);
+    let row = (Kind::Loss, arithmetic.precision, &*loss.name());
+    result.record(row, &format!("case {}", case.id), &quantities, false);
     Ok(())
 }
 
@@ -146,7 +142,7 @@ pub(super) fn compare_pipeline(
     file: &GraphFile,
     pipeline: &Pipeline,
     arithmetic: &Arithmetic,
-    result: &mut FrameworksResult,
+    result: &mut ParityResult,
 ) -> Result<(), String> {
     let tolerances = Tolerances::of(arithmetic.precision);
     let tolerance = tolerances.pipeline;
@@ -188,21 +184,12 @@ pub(super) fn compare_pipeline(
             quantities.push(gradient(name, named.get(name), expected, tolerance, &tolerances));
         }
         let place = format!("case {}, {}", pipeline.id, loss.name());
-        result.record(
-            arithmetic.precision,
-            &place,
-            &format!("pipeline, {}", loss.name()),
-            &quantities,
-        );
+        let name = format!("pipeline, {}", loss.name());
+        result.record((Kind::Loss, arithmetic.precision, &name), &place, &quantities, false);
     }
     Ok(())
 }
 
 fn of_value(found: f64, expected: f64, tolerance: f64) -> Quantity {
-    Quantity {
-        name: "loss".to_owned(),
-        kind: QuantityKind::Value,
-        deviation: Deviation::of_number(found, expected),
-        tolerance,
-    }
+    Quantity::new("loss", VALUE, Deviation::of_number(found, expected), tolerance)
 }

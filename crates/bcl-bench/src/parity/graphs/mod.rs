@@ -9,8 +9,8 @@ mod losses;
 mod modules;
 
 use super::{
-    frameworks::{FrameworksResult, Quantity, QuantityKind},
     precision::{Arithmetic, Precision},
+    result::{GRADIENT, OUTPUT, ParityResult, Quantity},
 };
 use bcl_backend::Backend;
 use bcl_golden::{Deviation, GoldenError, Gradient, GraphFile};
@@ -54,13 +54,8 @@ impl Tolerances {
 ///
 /// # Errors
 /// Returns an error that names the case if something in the file is missing or wrong.
-pub fn compare(
-    file: &GraphFile,
-    name: &Path,
-    precisions: &[Precision],
-    backend: &Backend,
-) -> Result<FrameworksResult, GoldenError> {
-    let mut result = FrameworksResult::new(name, backend.info());
+pub fn compare(file: &GraphFile, name: &Path, precisions: &[Precision], backend: &Backend) -> Result<ParityResult, GoldenError> {
+    let mut result = ParityResult::new(name, backend.info());
     for &precision in precisions {
         let arithmetic = Arithmetic {
             precision,
@@ -81,12 +76,7 @@ pub fn compare(
 }
 
 fn output(name: impl Into<String>, found: &[f64], expected: &[f64], tolerance: f64) -> Quantity {
-    Quantity {
-        name: name.into(),
-        kind: QuantityKind::Output,
-        deviation: Deviation::of_array(found, expected),
-        tolerance,
-    }
+    Quantity::new(name, OUTPUT, Deviation::of_array(found, expected), tolerance)
 }
 
 fn gradient(name: &str, found: &[f64], expected: &Gradient, tolerance: f64, tolerances: &Tolerances) -> Quantity {
@@ -97,10 +87,6 @@ fn gradient(name: &str, found: &[f64], expected: &Gradient, tolerance: f64, tole
     } else {
         (deviation.relative, tolerance)
     };
-    Quantity {
-        name: format!("gradient of {name}"),
-        kind: QuantityKind::Gradient,
-        deviation: Deviation { relative, ..deviation },
-        tolerance,
-    }
+    let deviation = Deviation { relative, ..deviation };
+    Quantity::new(format!("gradient of {name}"), GRADIENT, deviation, tolerance)
 }
