@@ -129,7 +129,12 @@ fn cargo(words: &[String]) -> Option<String> {
     match (&*own[0], &*folder) {
         ("xtask", _) => {
             let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            refused(cargo.args(["run", "--quiet", "--package", "xtask", "--"]).args(&own[1..]).arg("--help"))
+            refused(
+                cargo
+                    .args(["run", "--quiet", "--package", "xtask", "--"])
+                    .args(&own[1..])
+                    .arg("--help"),
+            )
         }
         ("run", "crates/bcl-train") => train(rest),
         ("run", "crates/bcl-bench") => refused(bcl_bench().args(rest).arg("--help")),
@@ -142,7 +147,9 @@ static VERBS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let help = text(&bcl_train().arg("--help").output().expect("it starts").stdout);
     let verbs = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
     let verbs = verbs.take_while(|line| !line.is_empty());
-    let verbs: Vec<String> = verbs.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect();
+    let verbs: Vec<String> = verbs
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .collect();
     assert!(verbs.iter().any(|verb| verb == "data"), "{help}");
     verbs
 });
@@ -174,12 +181,17 @@ fn train(words: &[String]) -> Option<String> {
 /// Checks that a recipe of some kind accepts the keys.
 fn some_recipe_accepts(words: &[String]) -> Option<String> {
     let set = |(index, word): (usize, &String)| (word == "--set").then(|| words.get(index + 1)).flatten();
-    let sets: Vec<&String> = words.iter().enumerate().filter_map(set).filter(|set| !is_placeholder(set)).collect();
+    let sets: Vec<&String> = words
+        .iter()
+        .enumerate()
+        .filter_map(set)
+        .filter(|set| !is_placeholder(set))
+        .collect();
     let mut last = None;
     for recipe in RECIPES {
         let mut command = bcl_train();
         command.args([recipe, "--print-recipe"]);
-        sets.iter().for_each(|set| drop(command.arg("--set").arg(set)));
+        command.args(sets.iter().flat_map(|set| ["--set", set.as_str()]));
         last = refused(&mut command);
         last.as_ref()?;
     }
@@ -256,7 +268,9 @@ fn every_recipe_of_the_documents_is_read() {
 fn every_command_of_the_papers_would_run() {
     let output = bcl_bench().args(["papers", "--json"]).output().expect("it starts");
     let papers: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let entries = ["bcl", "pucl", "bda"].into_iter().flat_map(|paper| papers[paper].as_array().expect("a list"));
+    let entries = ["bcl", "pucl", "bda"]
+        .into_iter()
+        .flat_map(|paper| papers[paper].as_array().expect("a list"));
     let commands: Vec<&str> = entries.filter_map(|entry| entry["command"].as_str()).collect();
     assert!(commands.len() > 10, "{commands:?}");
     let wrong = problems(&format!("```sh\n{}\n```\n", commands.join("\n")));
@@ -269,7 +283,10 @@ fn commands_that_would_not_run_are_reported() {
         ("cargo run -p bcl-train -- quickstart --sed 3", "unexpected argument '--sed'"),
         ("cargo run -p bcl-train -- table10/ml-100k/mf", "no such recipe"),
         ("cargo run -p bcl-train --features parkett -- my.toml", "no feature parkett"),
-        ("cargo run -p bcl-train -- quickstart --set loss.bta=1", "unknown key loss.bta"),
+        (
+            "cargo run -p bcl-train -- quickstart --set loss.bta=1",
+            "unknown key loss.bta",
+        ),
         ("cargo run -p bcl-train -- my.toml --set loss.bta=1", "unknown key loss.bta"),
         ("bcl-train data fetch ml-10k", "no data set ml-10k"),
         ("bcl-bench tables 10", "unrecognized subcommand 'tables'"),
@@ -293,7 +310,10 @@ fn commands_are_found_in_blocks_and_in_running_text() {
     let text = "Run `cargo test --workspace`, not `rm -rf`, `cargo test` or `--set`.\n\n```sh\n\
                 cargo run -p bcl-train -- my.toml   # as it is\nbcl-train --set 'loss={kind=\"hard\"}'\n```\n\n```toml\ncargo = 1\n```\n\n    \
                 cargo xtask ci --fast         formatting\n    for x in 1 2; do\n";
-    let found: Vec<_> = commands(text).into_iter().map(|(line, words)| (line, words.join(" "))).collect();
+    let found: Vec<_> = commands(text)
+        .into_iter()
+        .map(|(line, words)| (line, words.join(" ")))
+        .collect();
     let expected = [
         (1, "cargo test --workspace"),
         (4, "cargo run -p bcl-train -- my.toml"),
