@@ -219,7 +219,7 @@ fn problems(markdown: &str) -> Vec<String> {
 fn documents() -> Vec<(String, usize)> {
     let guide = fs::read_dir(root().join("docs/guide")).expect("the guide");
     let pages = guide.map(|entry| entry.expect("a page").file_name().into_string().expect("a plain name"));
-    let pages = pages.filter(|page| page.ends_with(".md"));
+    let pages = pages.filter(|page| Path::new(page).extension().is_some_and(|extension| extension == "md"));
     let mut documents: Vec<_> = pages.map(|page| (format!("docs/guide/{page}"), 1)).collect();
     assert!(documents.len() > 5, "{documents:?}");
     documents

@@ -90,9 +90,11 @@ impl Vectors {
         let (queries, rows) = (self.part(QUERIES), &self.rows);
         let same = queries.clone();
         [
-            Case::new(self.name("neighbours"), move || drop(black_box(nearest(rows, &queries, TOP)))),
+            Case::new(self.name("neighbours"), move || {
+                black_box(nearest(rows, &queries, TOP));
+            }),
             Case::new(self.name("neighbours, loop"), move || {
-                drop(black_box(nearest_in_loop(rows, &same, TOP)))
+                black_box(nearest_in_loop(rows, &same, TOP));
             }),
         ]
     }
@@ -110,13 +112,16 @@ impl Vectors {
         let [all_pairs, in_loop] = names;
         [
             Case::new(self.name("duplicates"), move || {
-                drop(black_box(near_duplicates(&self.rows, threshold)))
+                black_box(near_duplicates(&self.rows, threshold));
             }),
             Case::new(all_pairs, move || {
-                drop(black_box(near_duplicates_of_all_pairs(&pairs, threshold)))
+                black_box(near_duplicates_of_all_pairs(&pairs, threshold));
             })
             .scaled(scales[0]),
-            Case::new(in_loop, move || drop(black_box(duplicates_in_loop(&looped, threshold)))).scaled(scales[1]),
+            Case::new(in_loop, move || {
+                black_box(duplicates_in_loop(&looped, threshold));
+            })
+            .scaled(scales[1]),
         ]
     }
 

@@ -7,8 +7,8 @@ use super::metadata::{Metadata, Package};
 const ARROWS: &[(&str, &[&str])] = &[
     ("bcl-collective", &[]),
     ("bcl-kernels", &["bcl-collective"]),
-    ("bcl-core", &["bcl-golden", "bcl-kernels", "bcl-posterior"]),
-    ("bcl-models", &["bcl-collective", "bcl-files", "bcl-golden", "bcl-kernels"]),
+    ("bcl-core", &["bcl-kernels", "bcl-posterior"]),
+    ("bcl-models", &["bcl-collective", "bcl-files", "bcl-kernels"]),
     ("bcl-optim", &["bcl-kernels"]),
     (
         "bcl-methods",

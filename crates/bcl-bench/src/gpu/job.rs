@@ -121,7 +121,7 @@ impl Job {
         }
         record.seconds = start.elapsed().as_secs_f64();
         if record.text.is_empty() && record.exit_code == Some(0) {
-            record.text = "it left no result".to_owned();
+            record.text.push_str("it left no result");
         }
         if self.kind == JobKind::Torch {
             // What goes wrong in PyTorch is no failure of this program.

@@ -15,16 +15,13 @@ impl Meter {
     /// Gives free memory back first, which would otherwise be used unnoticed.
     pub(super) fn start(backend: &Backend) -> Self {
         let gpu = (backend.info().kind != DeviceKind::Processor).then(|| backend.device());
-        let before = match &gpu {
-            Some(device) => {
-                device.memory_cleanup();
-                reserved(device)
-            }
-            None => {
-                release_memory();
-                forget_peak();
-                resident()
-            }
+        let before = if let Some(device) = &gpu {
+            device.memory_cleanup();
+            reserved(device)
+        } else {
+            release_memory();
+            forget_peak();
+            resident()
         };
         Self { gpu, before }
     }

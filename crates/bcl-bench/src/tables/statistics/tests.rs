@@ -1,0 +1,68 @@
+//! Tests of the module above.
+
+use super::*;
+
+fn row<'a>(name: &'a str, values: &[f64]) -> Compared<'a> {
+    Compared {
+        name,
+        seeds: values.iter().enumerate().map(|(seed, value)| (seed as u64, *value)).collect(),
+        users: None,
+    }
+}
+
+#[test]
+fn a_steady_difference_is_found_and_scatter_is_not() {
+    let base = [0.40, 0.42, 0.41, 0.43, 0.40];
+    let better: Vec<f64> = base.iter().enumerate().map(|(i, v)| v + 0.01 + 1e-4 * i as f64).collect();
+    let scattered = [0.42, 0.40, 0.43, 0.41, 0.405];
+    let pairs = all_pairs(&[row("base", &base), row("better", &better), row("scattered", &scattered)]);
+    assert_eq!(pairs.len(), 3);
+    assert_eq!(pairs[0].resolution(), Resolution::Differ);
+    assert!((pairs[0].difference.mean - 0.0102).abs() < 1e-9);
+    for pair in &pairs[1..] {
+        assert!(matches!(pair.resolution(), Resolution::NotResolved(Some(_))), "{pair:?}");
+    }
+}
+
+#[test]
+fn only_seeds_that_both_have_are_compared() {
+    let mut other = row("b", &[0.0, 2.5, 9.0]);
+    other.seeds.remove(0);
+    let pairs = all_pairs(&[row("a", &[1.0, 2.0]), other]);
+    assert_eq!((pairs[0].difference.mean, pairs[0].difference.count), (0.5, 1));
+    assert_eq!(pairs[0].p, None, "one difference says nothing");
+    assert_eq!(pairs[0].resolution(), Resolution::TooFewSeeds);
+}
+
+#[test]
+fn fewer_than_five_seeds_resolve_nothing_unless_they_differ() {
+    let of = |b: &[f64]| all_pairs(&[row("a", &[0.1, 0.2, 0.3, 0.4]), row("b", b)])[0].resolution();
+    assert_eq!(of(&[0.3, 0.1, 0.5, 0.2]), Resolution::TooFewSeeds);
+    assert_eq!(of(&[1.1, 1.2, 1.3001, 1.4]), Resolution::Differ);
+}
+
+#[test]
+fn the_resolvable_difference_is_computed_by_hand() {
+    // Differences of 1, 2, 3, 4, 5 less 3: s² = 2.5, standard error √0.5. One pair at four degrees of freedom: 2.776 and 0.941.
+    let pairs = all_pairs(&[row("a", &[3.0; 5]), row("b", &[1.0, 2.0, 3.0, 4.0, 5.0])]);
+    let expected = (2.776_445 + 0.940_965) * 0.5_f64.sqrt();
+    assert!((pairs[0].resolvable.unwrap() - expected).abs() < 1e-5, "{pairs:?}");
+}
+
+#[test]
+fn a_difference_of_the_resolvable_size_is_found_in_four_of_five_tables() {
+    use rand::RngExt;
+    let mut random = bcl_data::Seed(7).rng();
+    // The sum of twelve uniform values less 6 is nearly normal with variance 1.
+    let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+    // The true standard error is 1 / √6; the bound uses the standard error of each draw, so both are averaged.
+    let tables = 2_000;
+    let mut found = 0;
+    let resolvable = (t_bound(0.95, 5) + t_bound(0.6, 5)) / 6.0_f64.sqrt();
+    for _ in 0..tables {
+        let differences: Vec<f64> = (0..6).map(|_| normal() + resolvable).collect();
+        found += usize::from(all_pairs(&[row("a", &[0.0; 6]), row("b", &differences)])[0].is_significant());
+    }
+    let share = found as f64 / f64::from(tables);
+    assert!((share - POWER).abs() < 0.06, "{share}");
+}
