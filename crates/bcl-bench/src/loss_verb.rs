@@ -50,8 +50,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
     };
     let device = session.backend.training_device();
     for &batch in &arguments.batch {
-        let variants = variants.iter().filter(|variant| variant.takes_part(batch));
-        let cases = variants.map(|variant| loss::case(variant, batch, arguments.dim, &device));
+        let cases = variants
+            .iter()
+            .map(|variant| loss::case(variant, batch, arguments.dim, &device));
         session.add(cases.collect(), &plan);
     }
     Ok(session.finish())

@@ -10,7 +10,11 @@ use bcl_files::notice;
 use bcl_files::printable_lines;
 use bcl_recipe::Override;
 use bcl_report::TextStyle;
-use bcl_train::{commands::stop_on_signals, error::Error, processes, training::Stop};
+use bcl_train::{
+    error::Error,
+    processes,
+    training::{OnSignal, Stop, stop_on_signals},
+};
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 
 /// What `--help` says about the file of `--ranges`. A test reads the example.
@@ -99,7 +103,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let _together = processes::AbortOnPanic;
-    let outcome = processes::join_as(env!("CARGO_PKG_NAME"), Ok(arguments.processes)).and_then(|()| start(arguments));
+    let outcome = processes::join(env!("CARGO_PKG_NAME"), Ok(arguments.processes)).and_then(|()| start(arguments));
     // From here on, a signal has nothing left to stop.
     let _ending = critical_section();
     processes::end_saying(outcome, |error| match error {
@@ -119,9 +123,9 @@ fn start(arguments: &Arguments) -> Result<(), Error> {
         arguments.plan(&arguments.ranges(published.as_ref())?)?;
         notice::set_quiet(arguments.quiet);
         arguments.device.ensure_mpi(arguments.quiet)?;
-        std::process::exit(processes::start(processes)?);
+        std::process::exit(processes::start(processes, listen)?);
     }
-    make(arguments, stop_on_signals()?)
+    make(arguments, stop_on_signals(listen)?)
 }
 
 fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {

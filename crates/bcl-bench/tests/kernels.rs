@@ -33,7 +33,7 @@ fn a_kernel_is_measured_at_every_size_beside_its_portable_body() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("kernels/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    assert_eq!(measurements.len(), 2 * (2 + 10));
+    assert_eq!(measurements.len(), 2 * (2 + 12));
     for measurement in measurements {
         let positive = |key: &str| measurement[key]["least"].as_f64().is_some_and(|value| value > 0.0);
         assert!(["seconds", "ratio"].iter().all(|key| positive(key)), "{measurement}");

@@ -1,10 +1,9 @@
 //! The weights explorer: a self-contained page with sliders that shows what the parameters of the Bayesian loss do.
 //!
 //! The page computes with `bcl-posterior` itself, compiled to WebAssembly (`explorer.wasm`, built by `cargo xtask wasm`) and embedded, so it
-//! makes no request. Without scripts it shows the same charts for the parameters it was written with.
+//! makes no request.
 
 mod checks;
-mod fallback;
 mod page;
 mod settings;
 #[cfg(test)]

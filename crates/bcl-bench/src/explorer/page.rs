@@ -1,6 +1,6 @@
-//! The page: sliders, numbers and charts, with the fallbacks for readers without scripts.
+//! The page: sliders, numbers and charts.
 
-use super::{LARGEST_TEMPERATURE, MOST_NEGATIVES, SMALLEST_TEMPERATURE, Settings, checks::checks, fallback};
+use super::{LARGEST_TEMPERATURE, MOST_NEGATIVES, SMALLEST_TEMPERATURE, Settings, checks::checks};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bcl_core::ParameterError;
 use bcl_report::page::{document, each};
@@ -27,24 +27,13 @@ struct Control {
 /// # Errors
 /// Returns an error that names the parameter that is out of range.
 pub fn page(settings: &Settings) -> Result<String, ParameterError> {
-    let posterior = settings.posterior()?;
-    let figure = |id: &str, title: &str, chart: String, caption: &str| {
+    settings.check()?;
+    let figures = FIGURES.map(|(id, title, caption)| {
         format!(
-            "<figure>\n<h4>{title}</h4>\n<div class=\"chart\" id=\"chart-{id}\">{chart}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
+            "<figure>\n<h4>{title}</h4>\n<div class=\"chart\" id=\"chart-{id}\"></div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
         )
-    };
-    let figures = [
-        figure("omega", "Weight ω over the rank", fallback::weights(&posterior), OMEGA),
-        figure(
-            "probability",
-            "Probability of a true negative",
-            fallback::probabilities(&posterior),
-            PROBABILITY,
-        ),
-        figure("densities", "Densities of scores", fallback::densities(&posterior), DENSITIES),
-        figure("surface", SURFACE_TITLE, fallback::losses(settings, &posterior), SURFACE),
-    ]
-    .concat();
+    });
+    let figures = figures.concat();
     let data = json!({ "settings": settings, "checks": checks(), "wasm": STANDARD.encode(WASM) });
     let body = format!(
         "<style>\n{STYLE}</style>\n<p class=\"intro\">{INTRO}</p>\n<noscript><p class=\"intro\">{NO_SCRIPT}</p></noscript>\n\
@@ -126,18 +115,25 @@ impl Control {
 
 const INTRO: &str = "The Bayesian loss gives each negative a weight from its rank among the N scores of its anchor. Move the sliders to see \
     what the separation of the encoder (α), the hardness (β) and the prior (τ+) do to it. The address of the page keeps the parameters.";
-const NO_SCRIPT: &str = "Scripts are off, so the charts show the parameters that the page was written with.";
+const NO_SCRIPT: &str = "The charts need scripts, which are off.";
 const WEIGHING: &str = "<fieldset class=\"control\">\n<legend>loss surface</legend>\n\
     <label><input type=\"radio\" name=\"surface\" value=\"bayesian\" checked> Bayesian</label>\n\
     <label><input type=\"radio\" name=\"surface\" value=\"info_nce\"> InfoNCE</label>\n\
     <label><input type=\"radio\" name=\"surface\" value=\"difference\"> difference</label>\n</fieldset>\n";
+
+/// Name, title and caption of each chart.
+const FIGURES: [(&str, &str, &str); 4] = [
+    ("omega", "Weight ω over the rank", OMEGA),
+    ("probability", "Probability of a true negative", PROBABILITY),
+    ("densities", "Densities of scores", DENSITIES),
+    ("surface", "Loss of one anchor", SURFACE),
+];
 const OMEGA: &str = "ω of a negative whose score exceeds this share of its row. Above the neutral β it rises with the score: hard negatives count \
     more. Below, it falls: likely false negatives count less.";
 const PROBABILITY: &str =
     "P(TN | x): the probability that the negative with this rank is a true one, by the model. It does not depend on β.";
 const DENSITIES: &str = "The model's densities of true and false negatives, if the base distribution φ is the standard normal one, and of \
     both together.";
-const SURFACE_TITLE: &str = "Loss of one anchor";
 const SURFACE: &str = "Nats, over the similarities of the positive and of one negative; lines join equal losses. The other N - 1 negatives \
     are at their expected similarities, if the base distribution is uniform between -0.5 and 0.5. At a high temperature one negative among many \
     hardly matters.";

@@ -44,13 +44,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The posterior for these parameters.
+    /// Checks the ranges.
     ///
     /// # Errors
     /// Returns an error that names the parameter that is out of range.
-    pub fn posterior(&self) -> Result<Posterior, ParameterError> {
+    pub fn check(&self) -> Result<(), ParameterError> {
         count_in("negatives", self.num_negatives, 1, MOST_NEGATIVES)?;
         in_closed("temperature", self.temperature, SMALLEST_TEMPERATURE, LARGEST_TEMPERATURE)?;
-        Posterior::new(self.alpha, self.beta, self.tau_plus)
+        Posterior::new(self.alpha, self.beta, self.tau_plus).map(drop)
     }
 }

@@ -45,8 +45,8 @@ const CONVOLVED: [Layer; 21] = [
     Layer::new([8, 512, 7], 512, 3, 1),
 ];
 
-/// Projections and features: batch size and dimension.
-const ROWS: [[usize; 2]; 4] = [[512, 128], [8192, 128], [256, 512], [256, 2048]];
+/// Projections and features (batch size and dimension), and tables of items.
+const ROWS: [[usize; 2]; 6] = [[512, 128], [8192, 128], [256, 512], [256, 2048], [1682, 64], [40_981, 64]];
 
 /// Added to the variance of batch normalisation, as in training.
 const EPSILON: f64 = 1e-5;

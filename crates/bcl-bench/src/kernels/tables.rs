@@ -1,7 +1,7 @@
 //! Kernels that read rows of an embedding table: a batch of 1,024 users with 128 sampled items each.
 
 use super::{Implementations, KernelCase, Pass, indices, normal};
-use bcl_kernels::{gather_rows, portable, sampled_dot, unit_rows};
+use bcl_kernels::{gather_rows, portable, sampled_dot};
 
 /// Number of items in `MovieLens`-100K and in Gowalla.
 const NUM_ROWS: [usize; 2] = [1682, 40_981];
@@ -18,7 +18,6 @@ pub(super) fn cases() -> Vec<KernelCase> {
                 sampled(num_rows, Pass::Forward),
                 sampled(num_rows, Pass::Gradients),
                 gathered(num_rows),
-                units(num_rows),
             ]
         })
         .collect()
@@ -52,19 +51,6 @@ fn gathered(num_rows: usize) -> KernelCase {
             normal([NUM_ANCHORS, DIM], device),
             move |table| gather_rows(table[0].clone(), read.clone()),
             move |table| portable::gather_rows(table[0].clone(), same.clone()),
-        )
-    })
-}
-
-fn units(num_rows: usize) -> KernelCase {
-    let size = format!("[{num_rows}, {DIM}]");
-    KernelCase::new("unit_rows", size, Pass::Gradients, num_rows * DIM, move |pass, device| {
-        Implementations::new(
-            pass,
-            vec![pass.input(normal([num_rows, DIM], device))],
-            normal([num_rows, DIM], device),
-            |rows| unit_rows(rows[0].clone()),
-            |rows| portable::unit_rows(rows[0].clone()),
         )
     })
 }

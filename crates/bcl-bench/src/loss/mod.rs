@@ -1,11 +1,10 @@
 //! The losses to time: forward and backward on in-batch scores.
 
-mod all_pairs;
 mod in_batch;
 mod variant;
 
 pub use in_batch::InBatchLoss;
-pub use variant::{LARGEST_ALL_PAIRS, LossVariant};
+pub use variant::LossVariant;
 
 use crate::timing::Case;
 use burn::tensor::Device;

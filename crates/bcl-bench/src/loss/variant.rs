@@ -1,6 +1,5 @@
-//! The losses to measure: every estimator, the released arithmetic, and the all-pairs form of the Bayesian weight.
+//! The losses to measure: every estimator, the released arithmetic, and some from a matrix of scores.
 
-use super::all_pairs;
 use bcl_core::{
     BayesianLossConfig, BayesianVariant, EstimatorConfig, HardLossConfig, InfoNceLossConfig, Pairs, Reduction, SideInformation,
     Similarity, same_class,
@@ -14,12 +13,7 @@ pub enum LossVariant {
     Estimator(EstimatorConfig),
     /// The same from a matrix of all scores, where the estimator could do without.
     FromScores(EstimatorConfig),
-    /// The Bayesian loss with an eCDF that compares all pairs of scores in a row.
-    AllPairs,
 }
-
-/// The all-pairs form is left out above this batch size: its `2 B N²` comparisons take seconds.
-pub const LARGEST_ALL_PAIRS: usize = 512;
 
 /// Number of classes among the samples, for the oracle.
 const CLASSES: usize = 10;
@@ -38,7 +32,6 @@ impl LossVariant {
             .chain([official])
             .map(Self::Estimator)
             .chain(from_scores.map(Self::FromScores))
-            .chain([Self::AllPairs])
             .collect()
     }
 
@@ -57,13 +50,7 @@ impl LossVariant {
             Self::FromScores(EstimatorConfig::InfoNce(_)) => "info_nce_scores",
             Self::FromScores(EstimatorConfig::Hard(_)) => "hard_scores",
             Self::FromScores(_) => "bayesian_scores",
-            Self::AllPairs => "bayesian_all_pairs",
         }
-    }
-
-    /// Whether the loss is measured at this batch size.
-    pub fn takes_part(&self, batch_size: usize) -> bool {
-        *self != Self::AllPairs || batch_size <= LARGEST_ALL_PAIRS
     }
 
     /// Whether a matrix of scores is stored on this device.
@@ -78,10 +65,6 @@ impl LossVariant {
         let (config, from_scores) = match self {
             Self::Estimator(config) => (config, false),
             Self::FromScores(config) => (config, true),
-            Self::AllPairs => {
-                let config = BayesianLossConfig::new();
-                return Box::new(move |pairs| all_pairs::loss(&config, pairs.into_scores()));
-            }
         };
         let estimator = config.init();
         let (device, dtype) = (like.device(), like.dtype());
@@ -124,14 +107,7 @@ mod tests {
                 .expect("a known name")
                 .needs_scores(2, &Device::flex())
         };
-        let names = [
-            "info_nce",
-            "hard",
-            "bayesian",
-            "ring",
-            "info_nce_scores",
-            "bayesian_all_pairs",
-        ];
-        assert_eq!(names.map(needs_scores), [false, false, false, true, true, true]);
+        let names = ["info_nce", "hard", "bayesian", "ring", "info_nce_scores"];
+        assert_eq!(names.map(needs_scores), [false, false, false, true, true]);
     }
 }

@@ -41,44 +41,35 @@ impl Parameter {
 
     /// Its name in tables and files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Alpha => "alpha",
-            Self::Beta => "beta",
-            Self::Gamma => "gamma",
-            Self::TauPlus => "tau_plus",
-            Self::Temperature => "temperature",
-            Self::NumNegatives => "num_negatives",
-            Self::NumAnchors => "num_anchors",
-            Self::NumPositives => "num_positives",
-        }
+        self.words()[0]
     }
 
     /// Its symbol in the paper.
     pub(super) fn symbol(self) -> &'static str {
-        match self {
-            Self::Alpha => "α",
-            Self::Beta => "β",
-            Self::Gamma => "γ",
-            Self::TauPlus => "τ+",
-            Self::Temperature => "t",
-            Self::NumNegatives => "N",
-            Self::NumAnchors => "M",
-            Self::NumPositives => "K",
-        }
+        self.words()[1]
     }
 
     pub(super) fn axis(self) -> Axis {
-        let linear = |what: &str| Axis::linear(&format!("{what} {}", self.symbol()));
-        let logarithmic = |what: &str, base| Axis::logarithmic(&format!("{what} {}", self.symbol()), base);
+        let [_, symbol, what] = self.words();
+        let label = format!("{what} {symbol}");
         match self {
-            Self::Alpha => linear("separation"),
-            Self::Beta => linear("hardness"),
-            Self::Gamma => linear("variation of intervals"),
-            Self::TauPlus => linear("class prior"),
-            Self::Temperature => logarithmic("temperature", 10),
-            Self::NumNegatives => logarithmic("negatives", 2),
-            Self::NumAnchors => logarithmic("anchors", 10),
-            Self::NumPositives => logarithmic("positives", 10),
+            Self::Alpha | Self::Beta | Self::Gamma | Self::TauPlus => Axis::linear(&label),
+            Self::NumNegatives => Axis::logarithmic(&label, 2),
+            Self::Temperature | Self::NumAnchors | Self::NumPositives => Axis::logarithmic(&label, 10),
+        }
+    }
+
+    /// Its name, its symbol and what it is.
+    fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::Alpha => ["alpha", "α", "separation"],
+            Self::Beta => ["beta", "β", "hardness"],
+            Self::Gamma => ["gamma", "γ", "variation of intervals"],
+            Self::TauPlus => ["tau_plus", "τ+", "class prior"],
+            Self::Temperature => ["temperature", "t", "temperature"],
+            Self::NumNegatives => ["num_negatives", "N", "negatives"],
+            Self::NumAnchors => ["num_anchors", "M", "anchors"],
+            Self::NumPositives => ["num_positives", "K", "positives"],
         }
     }
 
