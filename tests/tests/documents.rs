@@ -17,9 +17,10 @@ const OTHERS: [&str; 4] = ["for", "done", "./old", "./new"];
 /// Folders of the repository. A word that begins with one of them is a path that must exist.
 const FOLDERS: [&str; 5] = ["crates/", "datasets/", "docs/", "tests/", "xtask/"];
 
-/// One recipe of each kind. If a document names no recipe, one of them must accept the keys that it sets.
-const RECIPES: [&str; 5] = [
+/// One recipe of each kind, and one with schedules. If a document names no recipe, one of them must accept the keys that it sets.
+const RECIPES: [&str; 6] = [
     "quickstart/bayesian",
+    "temperature/cifar10-cosine",
     "quickstart-images/bayesian",
     "quickstart-graphs/bayesian",
     "quickstart-methods/moco",
@@ -169,11 +170,14 @@ fn train(words: &[String]) -> Option<String> {
     }
     let is_verb = words.first().is_some_and(|first| VERBS.contains(first));
     let recipe = words.first().filter(|first| !first.starts_with('-') && !is_verb);
-    if is_verb || words.iter().any(|word| word == "--resume" || word == "--help") {
+    if is_verb || words.iter().any(|word| ["--resume", "--processes", "--help"].contains(&&**word)) {
         return refused(bcl_train().args(words).arg("--help"));
     }
     match recipe {
-        Some(recipe) if !is_placeholder(recipe) => refused(bcl_train().args(words).arg("--print-recipe")),
+        Some(recipe) if !is_placeholder(recipe) => {
+            let more = (!words.iter().any(|word| word == "--print-recipe")).then_some("--print-recipe");
+            refused(bcl_train().args(words).args(more))
+        }
         _ => refused(bcl_train().args(words).arg("--help")).or_else(|| some_recipe_accepts(words)),
     }
 }
