@@ -170,7 +170,11 @@ fn train(words: &[String]) -> Option<String> {
     }
     let is_verb = words.first().is_some_and(|first| VERBS.contains(first));
     let recipe = words.first().filter(|first| !first.starts_with('-') && !is_verb);
-    if is_verb || words.iter().any(|word| ["--resume", "--processes", "--help"].contains(&&**word)) {
+    if is_verb
+        || words
+            .iter()
+            .any(|word| ["--resume", "--processes", "--help"].contains(&&**word))
+    {
         return refused(bcl_train().args(words).arg("--help"));
     }
     match recipe {

@@ -23,6 +23,8 @@
 //!
 //! Drivers are asked for their devices before one is used, and a panic during the first use becomes an error.
 
+#[cfg(feature = "program")]
+mod arguments;
 mod backend;
 mod built;
 mod choice;
@@ -37,6 +39,8 @@ mod memory;
 mod process;
 mod processor;
 
+#[cfg(feature = "program")]
+pub use arguments::exit;
 pub use backend::Backend;
 pub use built::built;
 pub use choice::{BackendChoice, MissingBackend};

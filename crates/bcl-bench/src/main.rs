@@ -21,10 +21,9 @@ mod step_verb;
 mod table_verb;
 mod timing_verb;
 
-use bcl_backend::{device_failures, prepare_process};
+use bcl_backend::{device_failures, exit, prepare_process};
 use bcl_files::printable_lines;
 use bcl_files::refuse_full_output;
-use bcl_train::cli::exit;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

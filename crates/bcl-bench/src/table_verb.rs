@@ -280,3 +280,8 @@ mod tests {
         Ranges::read(&file).unwrap_or_else(|error| panic!("{error}"));
     }
 }
+
+/// Calls a function at each signal that asks a process to end.
+fn listen(act: OnSignal) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(act)
+}

@@ -9,7 +9,6 @@ use bcl_report::{
     result::{EpochRecord, Phase, RunResult},
 };
 use bcl_train::{
-    commands::{self, Earlier, Session},
     error::Error,
     kinds::{Prepared, Surroundings},
     logging::{Logger, LoggerError, Loggers, Scalars},
@@ -327,60 +326,4 @@ fn all_ranks_stop_when_the_loss_diverges() {
     });
     assert!(matches!(errors[0], Error::Diverged { .. }), "{}", errors[0]);
     assert!(matches!(errors[1], Error::OfFirstRank { code: 1 }), "{}", errors[1]);
-}
-
-fn session(ranks: Arc<dyn Collective>, out: &Path, earlier: Earlier) -> Session {
-    Session {
-        backend: Backend::open(BackendChoice::Flex, None).expect("it is in every build"),
-        data_dir: PathBuf::from("data"),
-        moved_data: None,
-        out: out.to_path_buf(),
-        quiet: true,
-        json: true,
-        earlier,
-        stop: Stop::new(),
-        ranks: Arc::new(Checked::new(ranks)),
-    }
-}
-
-#[test]
-fn a_command_on_several_ranks_trains_each_run_once_and_extends_it_together() {
-    let of_seed = |seed: &str, epochs: &str| recipe("quickstart/infonce", RECOMMENDER, &[seed, epochs, "training.patience=9"]);
-    let recipes = ["seed=0", "seed=1"].map(|seed| of_seed(seed, "training.epochs=2"));
-    let out = tempfile::tempdir().expect("a folder");
-    let train = |earlier, recipes: &[Recipe]| {
-        let folders = Threads::run(2, |ranks| {
-            commands::train(&session(ranks, out.path(), earlier), recipes).expect("it trains")
-        });
-        assert_eq!(folders[0], folders[1]);
-        folders[0].clone()
-    };
-    let trained = train(Earlier::Show, &recipes);
-    assert_eq!(trained.len(), 2);
-    let before = files(out.path());
-    assert_eq!(train(Earlier::Show, &recipes), trained, "finished runs are not trained again");
-    assert_eq!(files(out.path()), before);
-
-    let longer = train(Earlier::Continue, &[of_seed("seed=0", "training.epochs=4")]);
-    assert_ne!(longer[0], trained[0]);
-    let straight = tempfile::tempdir().expect("a folder");
-    let (alone, _) = Run::new(&of_seed("seed=0", "training.epochs=4"), straight.path())
-        .start(Arc::new(Alone))
-        .expect("it trains");
-    let [expected, found] = [&alone, &longer[0]].map(|folder| read_run(folder).expect("a finished run"));
-    assert_close(&found.1, &expected.1, 1e-4, "the longer run");
-
-    let shown = Threads::run(2, |ranks| {
-        commands::resume(&session(ranks, out.path(), Earlier::Continue), &longer[0], None, &[])
-    });
-    assert!(shown.iter().all(Result::is_ok));
-    let different = Threads::run(2, |ranks| {
-        let own = &recipes[ranks.rank()];
-        commands::train(&session(ranks, out.path(), Earlier::Keep), std::slice::from_ref(own)).expect_err("ranks differ")
-    });
-    assert!(
-        different[0].to_string().contains("rank 1 has another recipe or seed"),
-        "{}",
-        different[0]
-    );
 }

@@ -160,7 +160,10 @@ impl Batches {
             Some(_) => on_demand,
             None => BatchViews::Made(on_demand.parts(self.batch_size).next().expect("the whole")),
         };
-        let needs_classes = self.estimator.as_ref().is_some_and(|estimator| estimator.needs_truth());
+        let needs_classes = self
+            .estimator
+            .as_ref()
+            .is_some_and(|estimator| estimator.requirements().truth);
         let batch = ImageBatch {
             views,
             classes: needs_classes.then(|| (0..self.batch_size).map(class_of).collect()),

@@ -24,7 +24,8 @@ use std::{
 const RECIPE: &str = "recipe.toml";
 const INVOCATION: &str = "run.json";
 const METRICS: &str = "metrics.jsonl";
-pub(crate) const MODEL: &str = "model.bpk";
+/// The file of the encoder in the folder of a run.
+pub const MODEL: &str = "model.bpk";
 const RESULT: &str = "result.json";
 
 /// What `model.bpk` holds: the encoder, whichever method trained it.

@@ -1,7 +1,7 @@
 //! Tests of the module above.
 
 use super::*;
-use bcl_core::{DebiasedConfig, EstimatorConfig};
+use bcl_core::{DebiasedLossConfig, EstimatorConfig};
 use bcl_golden::LossCase;
 
 /// Two samples at an angle, the same in both views, and a prior that nearly cancels the mass of their negatives.
@@ -14,7 +14,7 @@ fn cancelling() -> (Case, Views) {
         second: rows,
     };
     let mean_ratio = (-0.4f64 / 0.07).exp();
-    let config = DebiasedConfig::new()
+    let config = DebiasedLossConfig::new()
         .with_temperature(0.07)
         .with_tau_plus(mean_ratio * (1.0 - 1e-4));
     let mut case = Case {

@@ -78,7 +78,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Recommend(args) => {
             verbs::check_recommend(&args)?;
             let backend = open(&args.compute, args.output)?;
-            verbs::recommend(&args, &backend, stop)
+            verbs::recommend(&args, &backend, &stop)
         }
         Command::Neighbours(args) => {
             let backend = open(&args.compute, args.output)?;

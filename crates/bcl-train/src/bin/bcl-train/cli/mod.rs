@@ -1,17 +1,6 @@
 //! The command line, parsed into plain data. Nothing here runs anything.
 //!
 //! `train` is the default verb, so `bcl-train` alone does something useful and `bcl-train my.toml --seed 3` reads naturally.
-//!
-//! ```
-//! use crate::cli::{Command, parse_from};
-//!
-//! let Command::Train(train) = parse_from(["bcl-train", "quickstart/bayesian", "--set", "loss.beta=0.7", "--seeds", "0..3"])? else {
-//!     unreachable!("train is the default verb");
-//! };
-//! let runs = train.load()?;
-//! assert_eq!(runs.iter().map(|recipe| recipe.seed()).collect::<Vec<_>>(), [0, 1, 2]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod answers;
 mod command;
@@ -22,15 +11,15 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use answers::{Cutoffs, Evaluate, LabelFractions, Recommend};
-pub use command::{Command, Completions, ComputeArguments, Devices, Embed, Export, ExportFormat, Output, Recipes, Report, Watch};
+pub use answers::{Evaluate, LabelFractions, Recommend};
+pub use command::{Command, Completions, ComputeArguments, Export, ExportFormat, Output, Report, Watch};
 pub use data::{CheckData, Data, FetchData, ListData};
 pub use fine_tune::FineTune;
 pub use search::{Duplicates, Neighbours, Searched, Subset};
-pub use seeds::{BadSeed, BadSeeds, Seeds};
+pub use seeds::Seeds;
 pub use train::Train;
 
-use bcl_files::{printable, printable_lines};
+use bcl_backend::exit;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::{ffi::OsString, io, path::Path, sync::LazyLock};
 
@@ -79,17 +68,6 @@ struct Arguments {
 /// Parses the arguments of the process. Help, the version and errors are printed, and the process exits with 0 or 2.
 pub fn parse() -> Command {
     parse_from(std::env::args_os()).unwrap_or_else(|error| exit(&error))
-}
-
-/// Prints a message of clap, which is an error or the requested help, and exits with its exit code.
-pub fn exit(error: &clap::Error) -> ! {
-    let is_safe = |argument: OsString| printable(argument.to_string_lossy()) == argument.to_string_lossy();
-    if std::env::args_os().all(is_safe) {
-        error.exit()
-    }
-    // clap repeats arguments verbatim, and these would reach the terminal as control sequences.
-    eprint!("{}", printable_lines(error.render()));
-    std::process::exit(error.exit_code())
 }
 
 /// Parses arguments, starting with the name of the program.

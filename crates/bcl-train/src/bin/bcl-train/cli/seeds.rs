@@ -6,14 +6,6 @@ use std::str::FromStr;
 const MOST: u64 = 10_000;
 
 /// A list `0,1,2`, a range `0..3` that excludes its end, or a range `0..=2` that includes it.
-///
-/// ```
-/// use crate::cli::Seeds;
-///
-/// for text in ["0,1,2", "0..3", "0..=2"] {
-///     assert_eq!(text.parse(), Ok(Seeds(vec![0, 1, 2])));
-/// }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seeds(pub Vec<u64>);
 
@@ -82,6 +74,13 @@ pub(super) fn single_seed(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_and_both_kinds_of_ranges_are_read() {
+        for text in ["0,1,2", "0..3", "0..=2"] {
+            assert_eq!(text.parse(), Ok(Seeds(vec![0, 1, 2])));
+        }
+    }
 
     #[test]
     fn bad_seeds_are_refused_with_the_reason() {

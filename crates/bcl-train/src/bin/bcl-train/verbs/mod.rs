@@ -14,6 +14,8 @@ mod run;
 mod saved;
 mod search;
 mod session;
+#[cfg(test)]
+mod tests;
 mod views;
 mod watch;
 
