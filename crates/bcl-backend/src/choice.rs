@@ -100,6 +100,8 @@ pub struct MissingBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "program")]
+    use clap::ValueEnum;
 
     #[test]
     fn the_error_for_a_missing_backend_lists_the_available_ones() {
@@ -127,6 +129,7 @@ mod tests {
         assert_eq!(BackendChoice::Wgpu.candidates(&all), Ok(vec![BackendChoice::Wgpu]));
     }
 
+    #[cfg(feature = "program")]
     #[test]
     fn names_are_those_that_the_flag_takes() {
         for backend in BackendChoice::value_variants() {

@@ -1,6 +1,6 @@
 //! The verb `bcl-bench explore`: writes the weights explorer to a page.
 
-use crate::bad_input;
+use crate::Done;
 use bcl_bench::explorer::{Settings, page};
 use bcl_files::printable;
 use bcl_files::{refuse_overwriting, write_whole};
@@ -28,10 +28,8 @@ pub(crate) struct Arguments {
     temperature: f64,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    if let Err(error) = refuse_overwriting("--out", &arguments.out, &["html", "htm"]) {
-        return bad_input(&error.to_string());
-    }
+pub(crate) fn run(arguments: &Arguments) -> Done {
+    refuse_overwriting("--out", &arguments.out, &["html", "htm"])?;
     let settings = Settings {
         alpha: arguments.alpha,
         beta: arguments.beta,
@@ -39,15 +37,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         num_negatives: arguments.negatives,
         temperature: arguments.temperature,
     };
-    let page = match page(&settings) {
-        Ok(page) => page,
-        Err(error) => return bad_input(&format!("--{}", error.to_string().replace("tau_plus", "tau-plus"))),
-    };
-    match write_whole(&arguments.out, page.as_bytes()) {
-        Ok(()) => {
-            println!("{}", printable(arguments.out.display()));
-            ExitCode::SUCCESS
-        }
-        Err(error) => bad_input(&error.to_string()),
-    }
+    let page = page(&settings).map_err(|error| format!("--{}", error.to_string().replace("tau_plus", "tau-plus")))?;
+    write_whole(&arguments.out, page.as_bytes())?;
+    println!("{}", printable(arguments.out.display()));
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! The verb `bcl-bench gpu`: tests and measures everything on a GPU within a time limit.
 
-use crate::{bad_input, device_arguments::DeviceArguments, timing_verb::Folder};
-use bcl_bench::gpu::{self, GpuPlan, GpuResults};
+use crate::{Done, device_arguments::DeviceArguments, timing_verb::Folder};
+use bcl_bench::gpu::{self, GpuPlan};
 use bcl_files::{printable, printable_lines};
 use std::{
     path::PathBuf,
@@ -33,16 +33,8 @@ pub(crate) struct Arguments {
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Returns exit code 0 if every part is done, skipped or stopped, 1 if one failed, 2 for bad input, 130 if interrupted.
-pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    match measure(arguments) {
-        Ok(_) if INTERRUPTED.load(Ordering::Relaxed) => ExitCode::from(130),
-        Ok(results) => ExitCode::from(u8::from(results.failed())),
-        Err(error) => bad_input(&error),
-    }
-}
-
-fn measure(arguments: Arguments) -> Result<GpuResults, String> {
-    let backend = arguments.device.open().map_err(|error| error.to_string())?;
+pub(crate) fn run(arguments: Arguments) -> Done {
+    let backend = arguments.device.open()?;
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let plan = GpuPlan {
         data: arguments.data,
@@ -53,10 +45,13 @@ fn measure(arguments: Arguments) -> Result<GpuResults, String> {
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
         .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
     let finished = |part: &gpu::Outcome| println!("{}", printable_lines(part));
-    let results = gpu::run(&plan, &backend, &program, &INTERRUPTED, finished).map_err(|error| error.to_string())?;
+    let results = gpu::run(&plan, &backend, &program, &INTERRUPTED, finished)?;
     println!("{}", printable_lines(&results));
     println!("full results: {}", printable(plan.out.display()));
-    Ok(results)
+    Ok(match results.failed() {
+        _ if INTERRUPTED.load(Ordering::Relaxed) => ExitCode::from(130),
+        failed => ExitCode::from(u8::from(failed)),
+    })
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

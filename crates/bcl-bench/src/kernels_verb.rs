@@ -1,9 +1,8 @@
 //! The verb `bcl-bench kernels`: times kernels and their portable implementations.
 
-use crate::{device_arguments::DeviceArguments, timing_verb};
+use crate::{Done, device_arguments::DeviceArguments, timing_verb};
 use bcl_bench::{kernels, timing::Plan};
 use clap::builder::PossibleValuesParser;
-use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -22,7 +21,7 @@ pub(crate) struct Arguments {
     timing: timing_verb::Arguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Done {
     let mut session = arguments.timing.start("kernels", &arguments.device)?;
     let plan = Plan {
         rounds: 5,
@@ -42,5 +41,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
     for case in cases {
         session.add(case.group(&device), &plan);
     }
-    Ok(session.finish())
+    session.finish()
 }

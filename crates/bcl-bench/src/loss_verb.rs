@@ -1,6 +1,7 @@
 //! The verb `bcl-bench loss`: times losses, forward and backward, on in-batch scores.
 
 use crate::{
+    Done,
     device_arguments::DeviceArguments,
     input::{at_least_one, at_least_two},
     timing_verb,
@@ -9,7 +10,6 @@ use bcl_bench::{
     loss::{self, LossVariant},
     timing::Plan,
 };
-use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     timing: timing_verb::Arguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Done {
     let mut session = arguments.timing.start("loss", &arguments.device)?;
     session.benchmark.settings.insert("dim".to_owned(), arguments.dim.into());
     let note = format!("Forward and backward on in-batch scores, {} dimensions.", arguments.dim);
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
             .map(|variant| loss::case(variant, batch, arguments.dim, &device));
         session.add(cases.collect(), &plan);
     }
-    Ok(session.finish())
+    session.finish()
 }
 
 fn variant(name: &str) -> Result<LossVariant, String> {

@@ -22,10 +22,12 @@ mod table_verb;
 mod timing_verb;
 
 use bcl_backend::{device_failures, exit, prepare_process};
-use bcl_files::printable_lines;
-use bcl_files::refuse_full_output;
+use bcl_files::{printable_lines, refuse_full_output};
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{error::Error, fmt::Display, process::ExitCode};
+
+/// How a verb ends: with an exit code, or with bad input, whose exit code is 2.
+type Done = Result<ExitCode, Box<dyn Error>>;
 
 /// Run the papers' experiments, compare with reference values, and measure speed.
 #[derive(Parser)]
@@ -72,36 +74,30 @@ fn main() -> ExitCode {
     refuse_full_output();
     prepare_process();
     let verb = Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb;
-    device_failures(|| run(verb)).unwrap_or_else(|failure| {
-        eprintln!("error: {}", printable_lines(&failure));
-        ExitCode::from(failure.exit_code())
-    })
+    let end = |message: &dyn Display, code| {
+        eprintln!("error: {}", printable_lines(message));
+        ExitCode::from(code)
+    };
+    match device_failures(|| run(verb)) {
+        Ok(done) => done.unwrap_or_else(|error| end(&error, 2)),
+        Err(failure) => end(&failure, failure.exit_code()),
+    }
 }
 
-fn run(verb: Verb) -> ExitCode {
+fn run(verb: Verb) -> Done {
     match verb {
         Verb::Parity(arguments) => parity_verb::run(&arguments),
-        Verb::Kernels(arguments) => timed(kernels_verb::run(&arguments)),
-        Verb::Loss(arguments) => timed(loss_verb::run(&arguments)),
-        Verb::Step(arguments) => timed(step_verb::run(&arguments)),
-        Verb::Search(arguments) => timed(search_verb::run(&arguments)),
-        Verb::Scale(arguments) => timed(scale_verb::run(&arguments)),
+        Verb::Kernels(arguments) => kernels_verb::run(&arguments),
+        Verb::Loss(arguments) => loss_verb::run(&arguments),
+        Verb::Step(arguments) => step_verb::run(&arguments),
+        Verb::Search(arguments) => search_verb::run(&arguments),
+        Verb::Scale(arguments) => scale_verb::run(&arguments),
         Verb::Gpu(arguments) => gpu_verb::run(arguments),
-        Verb::Table(arguments) => table_verb::run(&arguments),
-        Verb::Papers(arguments) => papers_verb::run(&arguments),
+        Verb::Table(arguments) => Ok(table_verb::run(&arguments)),
+        Verb::Papers(arguments) => Ok(papers_verb::run(&arguments)),
         Verb::Simulate(arguments) => simulate_verb::run(&arguments),
         Verb::Explore(arguments) => explore_verb::run(&arguments),
         Verb::Report(arguments) => report_verb::run(&arguments),
         Verb::Results(arguments) => results_verb::run(&arguments),
     }
-}
-
-/// The exit code of a verb that stops at the first error.
-fn timed(result: Result<ExitCode, ExitCode>) -> ExitCode {
-    result.unwrap_or_else(|code| code)
-}
-
-fn bad_input(message: &str) -> ExitCode {
-    eprintln!("error: {}", printable_lines(message));
-    ExitCode::from(2)
 }

@@ -1,17 +1,10 @@
 //! Prints results as tables, and writes them to files.
 
-use crate::bad_input;
 use bcl_files::printable_lines;
 use bcl_files::{FileError, refuse_overwriting, write_whole};
 use bcl_report::TextStyle;
 use serde::Serialize;
-use std::{
-    fmt::Display,
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{fmt::Display, fs::File, path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
 pub(crate) struct Output {
@@ -22,40 +15,24 @@ pub(crate) struct Output {
 
 impl Output {
     /// Checks that the file can be written, before minutes of measuring.
-    pub(crate) fn prepare(&self) -> Result<(), ExitCode> {
-        match &self.json {
-            Some(path) => refuse_overwriting("--json", path, &[])
-                .and_then(|()| open(path).map_err(FileError::io("write", path)))
-                .map_err(|error| bad_input(&error.to_string())),
-            None => Ok(()),
-        }
+    pub(crate) fn prepare(&self) -> Result<(), FileError> {
+        let Some(path) = &self.json else { return Ok(()) };
+        refuse_overwriting("--json", path, &[])?;
+        let opened = File::options().create(true).append(true).open(path);
+        opened.map(drop).map_err(FileError::io("write", path))
     }
 
     /// Prints results, and writes them to the file.
-    pub(crate) fn write(&self, results: &(impl Display + Serialize)) -> ExitCode {
+    pub(crate) fn write(&self, results: &(impl Display + Serialize)) -> Result<(), FileError> {
         print(results);
-        let Some(path) = &self.json else {
-            return ExitCode::SUCCESS;
-        };
-        match write_json(path, results) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => bad_input(&error.to_string()),
-        }
+        let Some(path) = &self.json else { return Ok(()) };
+        let text = serde_json::to_vec_pretty(results).expect("results are plain data");
+        write_whole(path, &text)
     }
 }
 
 pub(crate) fn print(results: &impl Display) {
     println!("{}", printable_lines(TextStyle::of_stdout().fitted(results)));
-}
-
-/// Checks that a file can be written to, without changing it.
-fn open(path: &Path) -> io::Result<()> {
-    File::options().create(true).append(true).open(path).map(drop)
-}
-
-fn write_json(path: &Path, results: &impl Serialize) -> Result<(), FileError> {
-    let text = serde_json::to_vec_pretty(results).expect("results are plain data");
-    write_whole(path, &text)
 }
 
 pub(crate) fn failure(message: &str) -> ExitCode {

@@ -1,11 +1,9 @@
 //! The verb `bcl-bench parity`: compares losses, gradients and weights with reference values.
 
-use crate::{bad_input, device_arguments::DeviceArguments};
+use crate::{Done, device_arguments::DeviceArguments, output::print};
 use bcl_backend::Backend;
 use bcl_bench::parity::{self, Golden, Precision, frameworks, graphs};
-use bcl_files::printable_lines;
 use bcl_golden::{FrameworkFile, GoldenError, GraphFile};
-use bcl_report::TextStyle;
 use clap::ValueEnum;
 use std::{
     path::{Path, PathBuf},
@@ -77,37 +75,27 @@ impl Reference {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let reference = match Reference::read(&arguments.file) {
-        Ok(reference) => reference,
-        Err(error) => return bad_input(&error.to_string()),
-    };
-    let backend = match arguments.device.open() {
-        Ok(backend) => backend,
-        Err(error) => return bad_input(&error.to_string()),
-    };
+pub(crate) fn run(arguments: &Arguments) -> Done {
+    let reference = Reference::read(&arguments.file)?;
+    let backend = arguments.device.open()?;
     let precisions = arguments.dtype.on(&backend);
     if precisions.is_empty() {
         let info = backend.info();
-        return bad_input(&format!("{} ({}) does not support this --dtype", info.backend, info.name));
+        return Err(format!("{} ({}) does not support this --dtype", info.backend, info.name).into());
     }
     let file = &arguments.file;
-    let compared = match reference {
-        Reference::Losses(golden) => Ok(parity::compare(&golden, file, &precisions, &backend)),
-        Reference::Frameworks(golden) => frameworks::compare(&golden, file, &precisions, &backend),
-        Reference::Graphs(golden) => graphs::compare(&golden, file, &precisions, &backend),
-    };
-    let result = match compared {
-        Ok(result) => result,
-        Err(error) => return bad_input(&error.to_string()),
+    let result = match reference {
+        Reference::Losses(golden) => parity::compare(&golden, file, &precisions, &backend),
+        Reference::Frameworks(golden) => frameworks::compare(&golden, file, &precisions, &backend)?,
+        Reference::Graphs(golden) => graphs::compare(&golden, file, &precisions, &backend)?,
     };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&result).expect("a result is plain data"));
     } else {
-        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&result)));
+        print(&result);
     }
     // Exit code 1 says that something is beyond its tolerance.
-    ExitCode::from(u8::from(!result.passed))
+    Ok(ExitCode::from(u8::from(!result.passed)))
 }
 
 impl Dtype {

@@ -1,6 +1,6 @@
 //! The verb `bcl-bench report`: writes a folder of results to one page.
 
-use crate::bad_input;
+use crate::Done;
 use bcl_bench::site::Collection;
 use bcl_files::printable;
 use bcl_files::{notice, refuse_overwriting, write_whole};
@@ -20,16 +20,11 @@ pub(crate) struct Arguments {
     title: String,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    if let Some(out) = &arguments.out
-        && let Err(error) = refuse_overwriting("--out", out, &["html", "htm"])
-    {
-        return bad_input(&error.to_string());
+pub(crate) fn run(arguments: &Arguments) -> Done {
+    if let Some(out) = &arguments.out {
+        refuse_overwriting("--out", out, &["html", "htm"])?;
     }
-    let found = match Collection::read(&arguments.folder) {
-        Ok(found) => found,
-        Err(problem) => return bad_input(&problem),
-    };
+    let found = Collection::read(&arguments.folder)?;
     for skipped in &found.skipped {
         notice::note(skipped);
     }
@@ -38,11 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         Some(out) => out.clone(),
         None => free_path(&arguments.folder.join("report.html"), &page),
     };
-    match write_whole(&out, page.as_bytes()) {
-        Ok(()) => {
-            println!("{}", printable(out.display()));
-            ExitCode::SUCCESS
-        }
-        Err(error) => bad_input(&error.to_string()),
-    }
+    write_whole(&out, page.as_bytes())?;
+    println!("{}", printable(out.display()));
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! The verb `bcl-bench results`: lists saved results, gathers rounds and compares.
 
 use crate::{
-    bad_input,
+    Done,
     output::{Output, failure},
     timing_verb::Folder,
 };
@@ -31,27 +31,25 @@ pub(crate) struct Arguments {
     output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+pub(crate) fn run(arguments: &Arguments) -> Done {
     let folder = arguments.folder.open();
-    let shown = if arguments.new.is_empty() {
-        folder.list().map(|saved| arguments.show(&List(saved)))
+    if arguments.new.is_empty() {
+        arguments.show(&List(folder.list()?))
     } else if arguments.old.is_empty() {
-        gather(&folder, &arguments.new).map(|results| arguments.show(&Each(results)))
+        arguments.show(&Each(gather(&folder, &arguments.new)?))
     } else {
         arguments.compare(&folder)
-    };
-    shown.unwrap_or_else(|error| bad_input(&error))
+    }
 }
 
 impl Arguments {
-    fn show(&self, results: &(impl fmt::Display + Serialize)) -> ExitCode {
-        match self.output.prepare() {
-            Ok(()) => self.output.write(results),
-            Err(code) => code,
-        }
+    fn show(&self, results: &(impl fmt::Display + Serialize)) -> Done {
+        self.output.prepare()?;
+        self.output.write(results)?;
+        Ok(ExitCode::SUCCESS)
     }
 
-    fn compare(&self, folder: &ResultsFolder) -> Result<ExitCode, String> {
+    fn compare(&self, folder: &ResultsFolder) -> Done {
         let [old, new] = [gather(folder, &self.old)?, gather(folder, &self.new)?];
         let [old_names, new_names] = [&self.old, &self.new].map(|names| names.join(" "));
         let comparisons = Comparison::of_each([&old_names, &new_names], &old, &new)?;
@@ -66,12 +64,12 @@ impl Arguments {
             let above = self.fail_above.map(|factor| comparison.above(factor));
             slower.extend(above.into_iter().flatten().map(|pair| pair.name.clone()));
         }
-        let written = self.show(&Each(comparisons));
+        let shown = self.show(&Each(comparisons))?;
         Ok(match self.fail_above {
             Some(factor) if !slower.is_empty() => {
                 failure(&format!("more than {factor} times as long as before: {}", slower.join("; ")))
             }
-            _ => written,
+            _ => shown,
         })
     }
 }

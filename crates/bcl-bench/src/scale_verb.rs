@@ -1,12 +1,11 @@
 //! The verb `bcl-bench scale`: times a recommender's steps and its evaluation on generated interactions of any size.
 
-use crate::{bad_input, device_arguments::DeviceArguments, input::at_least_one, timing_verb};
+use crate::{Done, device_arguments::DeviceArguments, input::at_least_one, timing_verb};
 use bcl_bench::{
     steps::{Interactions, planted},
     timing::Plan,
 };
 use bcl_recipe::{Override, Recipe, RecommenderRecipe, find, from_toml};
-use std::process::ExitCode;
 
 /// The recipe by default: a large matrix factorisation.
 const MATRIX_FACTORISATION: &str = "
@@ -72,12 +71,12 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
-    let recipe = arguments.recipe().map_err(|error| bad_input(&error))?;
+pub(crate) fn run(arguments: &Arguments) -> Done {
+    let recipe = arguments.recipe()?;
     let sizes = [arguments.users, arguments.items, arguments.interactions].map(|size| size as usize);
     let [users, items, interactions] = sizes;
     let generator = planted(users, items, interactions);
-    let refused = |error| bad_input(&format!("no interactions of this size can be generated: {error}"));
+    let refused = |error| format!("no interactions of this size can be generated: {error}");
     generator.check().map_err(refused)?;
     let mut session = arguments.timing.start("scale", &DeviceArguments::CPU)?;
     for (name, value) in ["users", "items", "interactions"].into_iter().zip(sizes) {
@@ -85,8 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
     }
     eprintln!("generating interactions");
     let data = generator.generate();
-    let training = Interactions::new(&recipe, &data, &session.backend.training_device());
-    let mut training = training.map_err(|error| bad_input(&error))?;
+    let mut training = Interactions::new(&recipe, &data, &session.backend.training_device())?;
     let plan = |rounds, turns| Plan {
         rounds,
         turns,
@@ -108,5 +106,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
     if arguments.evaluated_users > 0 {
         session.add(training.evaluation(data, arguments.evaluated_users).into(), &plan(1, 1));
     }
-    Ok(session.finish())
+    session.finish()
 }

@@ -1,8 +1,7 @@
 //! The verb `bcl-bench search`: times exact search among vectors.
 
-use crate::{device_arguments::DeviceArguments, timing_verb};
+use crate::{Done, device_arguments::DeviceArguments, timing_verb};
 use bcl_bench::{search::Vectors, timing::Plan};
-use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -22,7 +21,7 @@ pub(crate) struct Arguments {
     timing: timing_verb::Arguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Done {
     let mut session = arguments.timing.start("search", &DeviceArguments::CPU)?;
     let threshold = arguments.threshold;
     session.benchmark.settings.insert("threshold".to_owned(), threshold.into());
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
             session.benchmark.notes.push(note);
         }
     }
-    Ok(session.finish())
+    session.finish()
 }
 
 fn cosine(text: &str) -> Result<f32, String> {

@@ -1,7 +1,7 @@
 //! The verb `bcl-bench simulate`: runs the paper's numerical experiment.
 
 use crate::{
-    bad_input,
+    Done,
     input::{at_least_one, draws},
     output::Output,
 };
@@ -63,31 +63,23 @@ pub(crate) struct Arguments {
     output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+pub(crate) fn run(arguments: &Arguments) -> Done {
     let plan = arguments.plan();
-    if let Err(error) = plan.base.check() {
-        return bad_input(&error.to_string());
-    }
-    if let Err(code) = arguments.output.prepare() {
-        return code;
-    }
+    plan.base.check()?;
+    arguments.output.prepare()?;
     // Fail before the work if the folder cannot be written to.
-    if let Some(folder) = &arguments.out
-        && let Err(error) = fs::create_dir_all(folder)
-    {
-        return bad_input(&format!("cannot create {}: {error}", folder.display()));
+    if let Some(folder) = &arguments.out {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     }
     let simulation = simulation::run(&plan);
     if let Some(folder) = &arguments.out {
         for drawing in simulation.drawings() {
-            if let Err(error) = drawing.write(folder) {
-                return bad_input(&error.to_string());
-            }
+            drawing.write(folder)?;
         }
         eprintln!("{} figures in {}", simulation.drawings().len(), printable(folder.display()));
     }
-    let written = arguments.output.write(&simulation);
-    if simulation.failed() { ExitCode::from(1) } else { written }
+    arguments.output.write(&simulation)?;
+    Ok(ExitCode::from(u8::from(simulation.failed())))
 }
 
 impl Arguments {

@@ -1,7 +1,7 @@
 //! The verb `bcl-bench step`: times the parts of an image encoder's training step.
 
 use crate::{
-    bad_input,
+    Done,
     device_arguments::DeviceArguments,
     input::{at_least_one, at_least_two, image_side},
     timing_verb,
@@ -18,7 +18,6 @@ use bcl_recipe::{
     find, from_toml,
 };
 use clap::ValueEnum;
-use std::process::ExitCode;
 
 /// The recipe in which flags replace values.
 const SIMCLR: &str = "
@@ -167,15 +166,12 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
-    let recipes = arguments.recipes().map_err(|error| bad_input(&error))?;
+pub(crate) fn run(arguments: &Arguments) -> Done {
+    let recipes = arguments.recipes()?;
     let mut session = arguments.timing.start("step", &arguments.device)?;
     let device = session.backend.training_device();
     for recipe in &recipes {
-        let refused = bcl_recipe::check_precision(recipe.training.precision, &session.backend.device()).err();
-        if let Some(error) = refused {
-            return Err(bad_input(&error.to_string()));
-        }
+        bcl_recipe::check_precision(recipe.training.precision, &session.backend.device())?;
         let settings = serde_json::to_value(recipe).expect("a recipe is plain data");
         session.benchmark.settings.insert(recipe.name.clone(), settings);
     }
@@ -195,7 +191,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, ExitCode> {
         .iter()
         .map(|recipe| image_step(recipe, arguments.images, arguments.steps, &device));
     session.add(cases.collect(), &plan);
-    Ok(session.finish())
+    session.finish()
 }
 
 fn depth(text: &str) -> Result<ResNetDepth, String> {

@@ -1,11 +1,12 @@
 //! What all verbs that time have in common: threads, progress, and where results are saved.
 
-use crate::{bad_input, device_arguments::DeviceArguments, input::at_least_one, output::print};
+use crate::{Done, device_arguments::DeviceArguments, input::at_least_one, output::print};
 use bcl_backend::Backend;
 use bcl_bench::timing::{Benchmark, Case, Plan, ResultsFolder, measure};
 use bcl_files::printable;
 use bcl_files::{FileError, create_folder};
 use std::{
+    error::Error,
     fs::{self, File},
     path::PathBuf,
     process::ExitCode,
@@ -47,16 +48,16 @@ pub(crate) struct Session<'a> {
 
 impl Arguments {
     /// Checks that the results can be saved, before minutes of measuring, starts threads and opens the device.
-    pub(crate) fn start(&self, verb: &str, device: &DeviceArguments) -> Result<Session<'_>, ExitCode> {
-        self.prepare(verb).map_err(|error| bad_input(&error.to_string()))?;
+    pub(crate) fn start(&self, verb: &str, device: &DeviceArguments) -> Result<Session<'_>, Box<dyn Error>> {
+        self.prepare(verb)?;
         let all_cores = || thread::available_parallelism().map_or(1, usize::from);
         let threads = self.threads.unwrap_or_else(all_cores);
         // A program with another backend may take over, so threads start after that.
-        let backend = device.open().map_err(|error| bad_input(&error.to_string()))?;
+        let backend = device.open()?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|error| bad_input(&format!("cannot start {threads} threads: {error}")))?;
+            .map_err(|error| format!("cannot start {threads} threads: {error}"))?;
         Ok(Session {
             arguments: self,
             benchmark: Benchmark::new(verb, threads, &backend),
@@ -92,12 +93,10 @@ impl Session<'_> {
     }
 
     /// Prints and saves all results.
-    pub(crate) fn finish(self) -> ExitCode {
+    pub(crate) fn finish(self) -> Done {
         print(&self.benchmark);
-        match self.save() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => bad_input(&error.to_string()),
-        }
+        self.save()?;
+        Ok(ExitCode::SUCCESS)
     }
 
     fn save(&self) -> Result<(), FileError> {

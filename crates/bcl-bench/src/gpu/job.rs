@@ -1,9 +1,9 @@
 //! One command of a part: its arguments, what it leaves behind, and how it ended.
 
 use super::{
+    beside,
     process::{self, End, Limits},
     profile::{self, ProfileReport},
-    torch,
 };
 use crate::timing::{Benchmark, ResultsFolder, duration, median};
 use bcl_files::{FileError, create_folder, write_whole};
@@ -189,7 +189,7 @@ impl Job {
                     None => (String::new(), None),
                 }
             }
-            JobKind::Torch => torch::beside(&printed, before.and_then(|before| before.report.as_ref())),
+            JobKind::Torch => beside::beside(&printed, before.and_then(|before| before.report.as_ref())),
         };
         match end {
             End::Stopped => record.stopped = true,

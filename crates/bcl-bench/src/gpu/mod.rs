@@ -7,6 +7,7 @@
 //! Nothing here computes: each job is a process of this program with another verb, so that it can be stopped. Beside losses and steps, a
 //! script measures the same work in PyTorch, if it is installed.
 
+mod beside;
 mod job;
 mod plan;
 mod process;

@@ -17,8 +17,8 @@ mod spread;
 pub use benchmark::{Benchmark, Measurement, Part, duration};
 pub use compare::{Comparison, Pair, Ratio, Verdict};
 pub use environment::Environment;
-pub use rounds::{Case as SavedCase, Rounds};
-pub use saved::{Gathered, ResultsFolder, Saved};
+pub use rounds::{Case as SavedCase, Gathered, Rounds};
+pub use saved::{ResultsFolder, Saved};
 pub use spread::Spread;
 
 pub(crate) use clock::Clock;

@@ -1,6 +1,6 @@
 //! Times of one measurement or of several, gathered as rounds.
 
-use super::{Benchmark, Environment, Gathered, Spread, duration, median};
+use super::{Benchmark, Environment, Spread, duration, median};
 use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
@@ -25,6 +25,15 @@ pub struct Case {
     pub name: String,
     /// Seconds per round. Median, least and most are equal if the round is a single number.
     pub seconds: Vec<Spread>,
+}
+
+/// Times with the rounds of all sources, and warnings about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gathered {
+    /// The cases that are in every source.
+    pub rounds: Rounds,
+    /// Differences between the sources.
+    pub warnings: Vec<String>,
 }
 
 impl Case {

@@ -2,7 +2,7 @@
 
 use super::{
     Benchmark, criterion,
-    rounds::{Rounds, source},
+    rounds::{Gathered, Rounds, source},
 };
 use bcl_backend::launch::is_target_folder;
 use bcl_files::FileError;
@@ -35,15 +35,6 @@ pub struct Saved {
     pub revision: Option<String>,
     /// Backend that computed.
     pub backend: String,
-}
-
-/// Times with the rounds of all sources, and warnings about them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gathered {
-    /// The cases that are in every source.
-    pub rounds: Rounds,
-    /// Differences between the sources.
-    pub warnings: Vec<String>,
 }
 
 impl ResultsFolder {
