@@ -1,6 +1,6 @@
 //! The loss of DINO on a part of a batch.
 
-use bcl_core::joint_embedding::DinoConfig;
+use bcl_core::joint_embedding::DinoLossConfig;
 use burn::tensor::{Device, Int, Tensor};
 
 #[test]
@@ -13,7 +13,7 @@ fn blocks_of_samples_have_the_rows_of_the_whole_batch() {
     };
     let views = [0.3, 0.7, 1.1, 1.9].map(logits);
     let center = Tensor::<1>::ones([7], &device) * 0.1;
-    let dino = DinoConfig::new().init();
+    let dino = DinoLossConfig::new().init();
     let rows = |rows: std::ops::Range<usize>| -> Vec<f64> {
         let some = views.clone().map(|view| view.slice([rows.clone()]));
         let (teacher, student) = some.split_at(2);
