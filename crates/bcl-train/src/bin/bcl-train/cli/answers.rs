@@ -7,7 +7,7 @@ use std::{path::PathBuf, str::FromStr};
 
 /// Lengths of recommended lists, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cutoffs(pub Vec<usize>);
+pub(crate) struct Cutoffs(pub Vec<usize>);
 
 impl FromStr for Cutoffs {
     type Err = String;
@@ -21,7 +21,7 @@ impl FromStr for Cutoffs {
 
 /// Fractions of the training labels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabelFractions(pub Vec<f64>);
+pub(crate) struct LabelFractions(pub Vec<f64>);
 
 impl FromStr for LabelFractions {
     type Err = String;
@@ -47,7 +47,7 @@ fn list<T: FromStr>(text: &str, what: &str, example: &str) -> Result<Vec<T>, Str
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Clone, PartialEq, Args)]
-pub struct Evaluate {
+pub(crate) struct Evaluate {
     /// Folder of the run.
     pub run: PathBuf,
     /// Lengths of the recommended lists, such as `5,10,50`, in place of the recipe's. Recommenders only.
@@ -78,7 +78,7 @@ pub struct Evaluate {
 
 impl Evaluate {
     /// The first flag given that only recommenders have.
-    pub fn flag_of_recommenders(&self) -> Option<&'static str> {
+    pub(crate) fn flag_of_recommenders(&self) -> Option<&'static str> {
         let given = [
             ("--cutoffs", self.cutoffs.is_some()),
             ("--test", self.test.is_some()),
@@ -93,7 +93,7 @@ impl Evaluate {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(group(ArgGroup::new("whom").required(true).args(["user", "all", "users", "item", "all_items", "items", "items_file"])))]
 #[allow(clippy::struct_excessive_bools)] // each is a flag
-pub struct Recommend {
+pub(crate) struct Recommend {
     /// Folder of the run.
     pub run: PathBuf,
     /// User to recommend to, by the id in the data files.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The verb to run, with its arguments.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Train recipes, evaluate them, and write a report (the default verb).
     Train(Train),
     /// Evaluate the model of a run on its test data, or a recommender on other interactions.
@@ -44,7 +44,7 @@ pub enum Command {
 
 impl Command {
     /// Whether `--quiet` was given.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         match self {
             Self::Train(train) => train.output.quiet,
             Self::Evaluate(args) => args.output.quiet,
@@ -67,7 +67,7 @@ impl Command {
 
 /// Where a command computes, and where it looks for data.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct ComputeArguments {
+pub(crate) struct ComputeArguments {
     /// Backend that computes.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Flex)]
     pub backend: BackendChoice,
@@ -91,7 +91,7 @@ impl ComputeArguments {
     ///
     /// # Errors
     /// Returns an error that names the folder if it does not exist.
-    pub fn check_data(&self) -> Result<(), Error> {
+    pub(crate) fn check_data(&self) -> Result<(), Error> {
         match &self.data {
             Some(dir) if !dir.is_dir() => Err(Error::Input(format!(
                 "--data {}: no such folder; create it or correct the path",
@@ -102,14 +102,14 @@ impl ComputeArguments {
     }
 
     /// The folder to search for the data of a new run.
-    pub fn data_dir(&self) -> &Path {
+    pub(crate) fn data_dir(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new("data"))
     }
 }
 
 /// How much a command prints, and in which format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
-pub struct Output {
+pub(crate) struct Output {
     /// Print no progress on stderr.
     #[arg(long, short)]
     pub quiet: bool,
@@ -121,7 +121,7 @@ pub struct Output {
 
 /// Arguments of `embed`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Embed {
+pub(crate) struct Embed {
     /// Folder of the run.
     pub run: PathBuf,
     /// Folder to write to [default: embeddings in the run's folder].
@@ -137,7 +137,7 @@ pub struct Embed {
 
 /// The format of an exported encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// Weights by name, for any kind of run.
     Safetensors,
     /// A network that ONNX Runtime and others run, for encoders of images.
@@ -146,7 +146,7 @@ pub enum ExportFormat {
 
 impl ExportFormat {
     /// The ending of its files.
-    pub fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Safetensors => "safetensors",
             Self::Onnx => "onnx",
@@ -156,7 +156,7 @@ impl ExportFormat {
 
 /// Arguments of `export`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Export {
+pub(crate) struct Export {
     /// Folder of the run.
     pub run: PathBuf,
     /// File to write [default: model.safetensors or model.onnx in the run's folder].
@@ -178,7 +178,7 @@ pub struct Export {
 
 /// Arguments of `report`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// Folders of runs, or folders that contain runs at any depth; anything else is skipped with a note.
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
@@ -199,7 +199,7 @@ pub struct Report {
 
 /// Arguments of `watch`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// Folders of runs, or folders that contain runs; at most 32 runs.
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
@@ -213,7 +213,7 @@ pub struct Watch {
 
 /// Arguments of `recipes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub struct Recipes {
+pub(crate) struct Recipes {
     /// What is printed.
     #[command(flatten)]
     pub output: Output,
@@ -221,7 +221,7 @@ pub struct Recipes {
 
 /// Arguments of `devices`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub struct Devices {
+pub(crate) struct Devices {
     /// List the devices of this backend, too; if cargo started the program, a missing backend is built first.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = BackendChoice::Auto)]
     pub backend: BackendChoice,
@@ -232,7 +232,7 @@ pub struct Devices {
 
 /// Arguments of `completions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// Shell to complete commands in.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,

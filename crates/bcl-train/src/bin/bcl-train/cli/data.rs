@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// List, download and check the data sets that recipes can name.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Data {
+pub(crate) enum Data {
     /// List the data sets, where each comes from, and whether it is present.
     List(ListData),
     /// Download, check and unpack data sets; an interrupted download continues where it stopped.
@@ -17,7 +17,7 @@ pub enum Data {
 
 impl Data {
     /// Whether `--quiet` was given.
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         match self {
             Self::List(args) => args.output.quiet,
             Self::Fetch(args) => args.quiet,
@@ -28,7 +28,7 @@ impl Data {
 
 /// Arguments of `data list`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct ListData {
+pub(crate) struct ListData {
     /// Folder that contains the data sets.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
@@ -39,7 +39,7 @@ pub struct ListData {
 
 /// Arguments of `data fetch`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct FetchData {
+pub(crate) struct FetchData {
     /// Names of data sets, as in `bcl-train data list`.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
@@ -56,7 +56,7 @@ pub struct FetchData {
 
 /// Arguments of `data check`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct CheckData {
+pub(crate) struct CheckData {
     /// Names of data sets, as in `bcl-train data list`.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,

@@ -9,7 +9,7 @@ const RATE_PER_256: f64 = 0.05;
 
 /// Arguments of `fine-tune`.
 #[derive(Debug, Clone, PartialEq, Args)]
-pub struct FineTune {
+pub(crate) struct FineTune {
     /// Folder of the run.
     pub run: PathBuf,
     /// Fraction of the training labels to use, above 0 and at most 1; each class gives its share, and at least one image.
@@ -43,13 +43,13 @@ pub struct FineTune {
 
 impl FineTune {
     /// The peak learning rate.
-    pub fn peak_rate(&self) -> f64 {
+    pub(crate) fn peak_rate(&self) -> f64 {
         self.learning_rate
             .unwrap_or(RATE_PER_256 * f64::from(self.batch_size) / 256.0)
     }
 
     /// The folder to write to.
-    pub fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.out.clone().unwrap_or_else(|| self.run.join("fine-tuned"))
     }
 }

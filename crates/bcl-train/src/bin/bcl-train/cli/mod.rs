@@ -11,13 +11,13 @@ mod seeds;
 mod train;
 mod verb;
 
-pub use answers::{Evaluate, LabelFractions, Recommend};
-pub use command::{Command, Completions, ComputeArguments, Export, ExportFormat, Output, Report, Watch};
-pub use data::{CheckData, Data, FetchData, ListData};
-pub use fine_tune::FineTune;
-pub use search::{Duplicates, Neighbours, Searched, Subset};
-pub use seeds::Seeds;
-pub use train::Train;
+pub(crate) use answers::{Evaluate, LabelFractions, Recommend};
+pub(crate) use command::{Command, Completions, ComputeArguments, Export, ExportFormat, Output, Report, Watch};
+pub(crate) use data::{CheckData, Data, FetchData, ListData};
+pub(crate) use fine_tune::FineTune;
+pub(crate) use search::{Duplicates, Neighbours, Searched, Subset};
+pub(crate) use seeds::Seeds;
+pub(crate) use train::Train;
 
 use bcl_backend::exit;
 use clap::{CommandFactory, Parser, error::ErrorKind};
@@ -66,7 +66,7 @@ struct Arguments {
 }
 
 /// Parses the arguments of the process. Help, the version and errors are printed, and the process exits with 0 or 2.
-pub fn parse() -> Command {
+pub(crate) fn parse() -> Command {
     parse_from(std::env::args_os()).unwrap_or_else(|error| exit(&error))
 }
 
@@ -75,7 +75,7 @@ pub fn parse() -> Command {
 /// # Errors
 /// Returns an error if the arguments are invalid, or ask for help or the version. [`clap::Error::exit`] prints each to the
 /// right stream and exits with the right code.
-pub fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, clap::Error> {
+pub(crate) fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Command, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     // clap would take a misspelt verb for a recipe and its flags for flags of `train`, and report a misleading error.
     if let Some(error) = arguments.get(1).and_then(|word| verb::misspelt(word.to_str()?)) {
@@ -112,7 +112,7 @@ impl Completions {
     ///
     /// # Errors
     /// Returns an error if `out` cannot be written to.
-    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         // The generator panics if it cannot write, so it writes to memory.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "bcl-train", &mut script);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Which images are searched, with which encoder.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Searched {
+pub(crate) struct Searched {
     /// Folder or archive of JPEG, PNG and WebP images, with or without labels [default: the images of the run].
     #[arg(long = "in", value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub struct Searched {
 
 /// Arguments of `neighbours`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Neighbours {
+pub(crate) struct Neighbours {
     /// Folder of the run.
     pub run: PathBuf,
     /// JPEG, PNG or WebP images to find similar ones for. An image that is itself in the folder is not its own neighbour.
@@ -49,7 +49,7 @@ pub struct Neighbours {
 
 /// Arguments of `duplicates`.
 #[derive(Debug, Clone, PartialEq, Args)]
-pub struct Duplicates {
+pub(crate) struct Duplicates {
     /// Folder of the run.
     pub run: PathBuf,
     /// What is searched.
@@ -71,7 +71,7 @@ pub struct Duplicates {
 
 /// Arguments of `subset`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Subset {
+pub(crate) struct Subset {
     /// Folder of the run.
     pub run: PathBuf,
     /// What is searched.

@@ -7,17 +7,17 @@ const MOST: u64 = 10_000;
 
 /// A list `0,1,2`, a range `0..3` that excludes its end, or a range `0..=2` that includes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seeds(pub Vec<u64>);
+pub(crate) struct Seeds(pub Vec<u64>);
 
 /// Why a text is not a list of seeds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; write a list such as 0,1,2 or a range such as 0..3")]
-pub struct BadSeeds(String);
+pub(crate) struct BadSeeds(String);
 
 /// Why a text is not a seed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a whole number from 0 to {max}", max = i64::MAX)]
-pub struct BadSeed(String);
+pub(crate) struct BadSeed(String);
 
 impl From<BadSeed> for BadSeeds {
     fn from(bad: BadSeed) -> Self {

@@ -10,7 +10,7 @@ const QUICKSTART: &str = "quickstart";
 
 /// Train recipes, evaluate them, and write a report.
 #[derive(Debug, Clone, PartialEq, Args)]
-pub struct Train {
+pub(crate) struct Train {
     /// Recipes to train: files, folders of files, or names and folders from `bcl-train recipes` [default: quickstart]. A file
     /// that a recipe names is searched for beside the recipe, then in --data.
     #[arg(value_name = "RECIPE")]
@@ -72,18 +72,18 @@ pub struct Train {
 
 impl Train {
     /// Folder for runs.
-    pub fn out(&self) -> &Path {
+    pub(crate) fn out(&self) -> &Path {
         self.out.as_deref().unwrap_or(Path::new("runs"))
     }
 
     /// The run to continue, if its folder is given.
-    pub fn resumed(&self) -> Option<&Path> {
+    pub(crate) fn resumed(&self) -> Option<&Path> {
         self.resume.as_ref().and_then(Option::as_deref)
     }
 
     /// The keys that flags set in place of the recipe's values. `--set` comes first, so that flags with a name of their own
     /// win.
-    pub fn overrides(&self) -> Vec<Override> {
+    pub(crate) fn overrides(&self) -> Vec<Override> {
         let mut overrides = self.set.clone();
         if let Some(seed) = self.seed {
             overrides.push(Override::new("seed", seed as i64, format!("--seed {seed}")));
@@ -102,7 +102,7 @@ impl Train {
     ///
     /// # Errors
     /// Returns an error if a recipe cannot be found, read or used, or two runs would share a folder.
-    pub fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
+    pub(crate) fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
         let runs = self.load_with_origins(&mut Vec::new())?;
         Ok(runs.into_iter().map(|(recipe, _)| recipe).collect())
     }
@@ -120,7 +120,7 @@ impl Train {
     ///
     /// # Errors
     /// Returns the same errors as [`load`](Self::load).
-    pub fn load_with_origins(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<(Recipe, Origins)>, RecipeError> {
+    pub(crate) fn load_with_origins(&self, dropped: &mut Vec<DroppedKeys>) -> Result<Vec<(Recipe, Origins)>, RecipeError> {
         let names = self.names();
         let overrides = self.overrides();
         let mut runs: Vec<(Recipe, Origins)> = Vec::new();

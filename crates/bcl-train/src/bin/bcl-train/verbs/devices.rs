@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fmt;
 
 /// Prints the devices, and how to get the missing backends.
-pub fn devices(inventory: &Inventory, json: bool) {
+pub(crate) fn devices(inventory: &Inventory, json: bool) {
     if json {
         println!("{:#}", json!(inventory));
     } else {

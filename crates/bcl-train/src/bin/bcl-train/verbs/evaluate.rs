@@ -27,7 +27,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns an error if the run or its data cannot be read, or a flag has no meaning for runs of its kind.
-pub fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> {
+pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> {
     if let Some(path) = &args.per_user {
         refuse_overwriting("--per-user", path, &["csv"])?;
     }

@@ -17,7 +17,7 @@ use bcl_train::{
 ///
 /// # Errors
 /// Returns an error if a file in it must not be overwritten.
-pub fn check_fine_tune(args: &FineTune) -> Result<(), Error> {
+pub(crate) fn check_fine_tune(args: &FineTune) -> Result<(), Error> {
     let out = args.folder();
     refuse_overwriting("--out", &out.join(FINE_TUNED_MODEL), &["safetensors"])?;
     Ok(refuse_overwriting("--out", &out.join(FINE_TUNING_RECORD), &["json"])?)
@@ -27,7 +27,7 @@ pub fn check_fine_tune(args: &FineTune) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns an error if the run or its data cannot be read, it has no encoder of images or no labels, or a file cannot be written.
-pub fn fine_tune(args: &FineTune, backend: &Backend) -> Result<(), Error> {
+pub(crate) fn fine_tune(args: &FineTune, backend: &Backend) -> Result<(), Error> {
     check_fine_tune(args)?;
     let _working = working("fine-tuning", &args.run);
     let run = of_images(Saved::open(&args.run, args.compute.data.as_deref())?, "fine-tune")?;

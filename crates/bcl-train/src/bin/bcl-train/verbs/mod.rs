@@ -19,19 +19,19 @@ mod tests;
 mod views;
 mod watch;
 
-pub use data::data;
-pub use devices::devices;
-pub use evaluate::evaluate;
-pub use fine_tune::{check_fine_tune, fine_tune};
-pub use next::suggest;
-pub use recommend::{check_recommend, recommend};
-pub use resume::resume;
-pub use run::train;
-pub use saved::{check_export, embed, export};
-pub use search::{Search, search};
-pub use session::{Earlier, Session};
-pub use views::dump_views;
-pub use watch::watch;
+pub(crate) use data::data;
+pub(crate) use devices::devices;
+pub(crate) use evaluate::evaluate;
+pub(crate) use fine_tune::{check_fine_tune, fine_tune};
+pub(crate) use next::suggest;
+pub(crate) use recommend::{check_recommend, recommend};
+pub(crate) use resume::resume;
+pub(crate) use run::train;
+pub(crate) use saved::{check_export, embed, export};
+pub(crate) use search::{Search, search};
+pub(crate) use session::{Earlier, Session};
+pub(crate) use views::dump_views;
+pub(crate) use watch::watch;
 
 use crate::cli;
 use bcl_files::{notice, refuse_overwriting, write_whole};
@@ -47,11 +47,11 @@ use serde_json::json;
 use std::path::Path;
 
 /// A finished run: its result, and one record per epoch.
-pub type Finished = (RunResult, Vec<EpochRecord>);
+pub(crate) type Finished = (RunResult, Vec<EpochRecord>);
 
 /// A failed run.
 #[derive(Debug)]
-pub struct Failed {
+pub(crate) struct Failed {
     /// The name of its folder, `NAME-SEED`.
     pub name: String,
     /// What went wrong.
@@ -59,7 +59,7 @@ pub struct Failed {
 }
 
 /// Prints a table of results to stdout, with a note for every failed run.
-pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
+pub(crate) fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
     let mut comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
     let note = |failed: &Failed| format!("{} failed and is not in the table: {}", failed.name, failed.error);
     comparison.notes.extend(failed.iter().map(note));
@@ -72,7 +72,7 @@ pub fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
 ///
 /// # Errors
 /// Returns an error if a run cannot be read or the report cannot be written.
-pub fn report(args: &cli::Report) -> Result<(), Error> {
+pub(crate) fn report(args: &cli::Report) -> Result<(), Error> {
     if let Some(out) = &args.out {
         refuse_overwriting("--out", out, &["html", "htm"])?;
     }
@@ -127,7 +127,7 @@ fn write_page(wanted: &Path, runs: &[Finished]) -> Result<(), Error> {
 }
 
 /// Prints names with their descriptions.
-pub fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: bool) {
+pub(crate) fn list(entries: impl Iterator<Item = (&'static str, &'static str)>, json: bool) {
     let entries: Vec<_> = entries.collect();
     if json {
         let entries: Vec<_> = entries

@@ -5,7 +5,7 @@ use bcl_train::training::DataRecord;
 use std::path::{Path, PathBuf};
 
 /// Prints three commands that go on from runs of the quickstart.
-pub fn suggest(runs: &[PathBuf]) {
+pub(crate) fn suggest(runs: &[PathBuf]) {
     let Some(run) = runs.first() else { return };
     let user = DataRecord::read(run)
         .ok()

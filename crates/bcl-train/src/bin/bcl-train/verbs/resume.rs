@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns an error if there is no run in `folder`, it was started with another recipe, it cannot be extended, or it fails.
-pub fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, flags: &[Override]) -> Result<(), Error> {
+pub(crate) fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, flags: &[Override]) -> Result<(), Error> {
     session.refuse_different_commands(asked.as_slice(), Some(folder))?;
     refuse_recipe(folder)?;
     let run = EarlierRun::open(folder)?;

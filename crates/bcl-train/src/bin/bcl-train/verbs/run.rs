@@ -26,7 +26,7 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// Returns an error if a run failed or the command was interrupted. Finished runs stay on disk.
-pub fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Error> {
     session.refuse_different_commands(&recipes.iter().collect::<Vec<_>>(), None)?;
     let mut loaded = Loaded::default();
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();

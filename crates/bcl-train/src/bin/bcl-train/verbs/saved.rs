@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns an error if the run cannot be read or the files cannot be written.
-pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
+pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
     refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
     let _working = working("embedding the data of", run);
     let files = match Saved::open(run, data_dir)? {
@@ -35,7 +35,7 @@ pub fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path)
 ///
 /// # Errors
 /// Returns an error that names the flag.
-pub fn check_export(args: &Export) -> Result<(), Error> {
+pub(crate) fn check_export(args: &Export) -> Result<(), Error> {
     if args.projections && args.format != ExportFormat::Onnx {
         return Err(Error::Input(
             "--projections: only --format onnx exports the projection head; add it, or remove --projections".to_owned(),
@@ -49,7 +49,7 @@ pub fn check_export(args: &Export) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns an error if the run cannot be read, has no encoder of images in case of ONNX, or the file cannot be written.
-pub fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
+pub(crate) fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
     check_export(args)?;
     let _working = working("exporting", &args.run);
     let out = &out_of(args);

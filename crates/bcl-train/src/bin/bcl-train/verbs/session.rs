@@ -20,7 +20,7 @@ use std::{
 
 /// What all runs of one command share.
 #[derive(Debug)]
-pub struct Session {
+pub(crate) struct Session {
     /// The device that computes.
     pub backend: Backend,
     /// Folder to search for the data files of new runs.
@@ -43,7 +43,7 @@ pub struct Session {
 
 /// What becomes of earlier runs of the recipes of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
+pub(crate) enum Earlier {
     /// They stay, and new ones are trained beside them.
     Keep,
     /// Finished runs on the same data are shown instead of trained again.

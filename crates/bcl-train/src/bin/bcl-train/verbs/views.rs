@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns an error if there is not exactly one recipe, its samples have no views, they cannot be read, or the file cannot be written.
-pub fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result<(), Error> {
+pub(crate) fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) -> Result<(), Error> {
     let is_png = picture
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("png"));

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns an error if a name is unknown, or if a data set cannot be downloaded, is missing, or differs from its manifest.
-pub fn data(verb: &Data, stop: &Stop) -> Result<(), Error> {
+pub(crate) fn data(verb: &Data, stop: &Stop) -> Result<(), Error> {
     match verb {
         Data::List(args) => {
             list(args);

@@ -29,7 +29,7 @@ use std::{path::Path, time::Instant};
 ///
 /// # Errors
 /// Returns an error if the file of `--out` is of no known format, or must not be overwritten.
-pub fn check_recommend(args: &Recommend) -> Result<(), Error> {
+pub(crate) fn check_recommend(args: &Recommend) -> Result<(), Error> {
     let Some(out) = &args.out else { return Ok(()) };
     ListFormat::of(out)?;
     Ok(refuse_overwriting("--out", out, &["csv", "jsonl"])?)
@@ -39,7 +39,7 @@ pub fn check_recommend(args: &Recommend) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or a user or an item is unknown.
-pub fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Result<(), Error> {
+pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Result<(), Error> {
     let _working = working("ranking the items of", &args.run);
     let trained = match Saved::open(&args.run, args.compute.data.as_deref())? {
         Saved::Recommender(run) => TrainedRecommender::open(run, backend)?,

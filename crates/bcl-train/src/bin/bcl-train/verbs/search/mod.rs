@@ -23,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns an error if the run or the images cannot be read, the run has no encoder of images, or a file cannot be written.
-pub fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
+pub(crate) fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, search: &Search<'_>) -> Result<(), Error> {
     // What is refused is refused before minutes of work.
     search.check_files()?;
     let _working = working("searching images with", run);
@@ -66,7 +66,7 @@ fn with_skipping(error: Error) -> Error {
 
 /// A question about a folder of images, with its arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Search<'a> {
+pub(crate) enum Search<'a> {
     /// Which images are most similar to given ones.
     Neighbours(&'a Neighbours),
     /// Which images are near-duplicates.
@@ -77,7 +77,7 @@ pub enum Search<'a> {
 
 impl<'a> Search<'a> {
     /// The verb that asks.
-    pub fn verb(&self) -> &'static str {
+    pub(crate) fn verb(&self) -> &'static str {
         match self {
             Self::Neighbours(_) => "neighbours",
             Self::Duplicates(_) => "duplicates",
@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
     }
 
     /// Which images are searched.
-    pub fn searched(&self) -> &'a Searched {
+    pub(crate) fn searched(&self) -> &'a Searched {
         match self {
             Self::Neighbours(args) => &args.searched,
             Self::Duplicates(args) => &args.searched,

@@ -24,7 +24,7 @@ const AFTERWARDS: Duration = Duration::from_secs(6);
 ///
 /// # Errors
 /// Returns an error if there is no run, one cannot be read, or the port is not free.
-pub fn watch(args: &cli::Watch) -> Result<(), Error> {
+pub(crate) fn watch(args: &cli::Watch) -> Result<(), Error> {
     let mut watched = Watched::find(&args.runs)?;
     let server = Server::bind(args.port)?;
     println!("{}", server.url());
