@@ -12,8 +12,8 @@ use bcl_recipe::Override;
 use bcl_report::TextStyle;
 use bcl_train::{
     error::Error,
-    processes,
-    training::{OnSignal, Stop, stop_on_signals},
+    processes::{self, OnSignal},
+    training::{Stop, stop_on_signals},
 };
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 
@@ -265,6 +265,11 @@ fn command() -> String {
     words.join(" ")
 }
 
+/// Calls a function at each signal that asks a process to end.
+fn listen(act: OnSignal) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(act)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,9 +284,4 @@ mod tests {
         std::fs::write(&file, &example).unwrap();
         Ranges::read(&file).unwrap_or_else(|error| panic!("{error}"));
     }
-}
-
-/// Calls a function at each signal that asks a process to end.
-fn listen(act: OnSignal) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(act)
 }

@@ -30,11 +30,11 @@ pub struct SavedRun<K> {
 #[derive(Debug)]
 pub enum Saved {
     /// It trained a recommender.
-    Recommender(SavedRun<RecommenderRecipe>),
+    Recommender(Box<SavedRun<RecommenderRecipe>>),
     /// It trained an encoder of images.
-    Images(SavedRun<ImageRecipe>),
+    Images(Box<SavedRun<ImageRecipe>>),
     /// It trained an encoder of graphs.
-    Graphs(SavedRun<GraphRecipe>),
+    Graphs(Box<SavedRun<GraphRecipe>>),
 }
 
 impl Saved {
@@ -53,13 +53,13 @@ impl Saved {
         };
         macro_rules! of {
             ($recipe:expr) => {
-                SavedRun {
+                Box::new(SavedRun {
                     folder,
                     recipe: *$recipe,
                     recipe_hash,
                     search,
                     record,
-                }
+                })
             };
         }
         Ok(match recipe {

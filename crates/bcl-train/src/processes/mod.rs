@@ -17,5 +17,8 @@ pub(crate) use signals::on_stop_signal;
 pub use start::{processes_to_start, start};
 pub use threads::threads_of_process;
 
+/// What a program does at each signal that asks it to end.
+pub type OnSignal = Box<dyn Fn() + Send>;
+
 /// Whether this build contains MPI.
 pub const HAS_MPI: bool = cfg!(feature = "mpi");

@@ -1,8 +1,8 @@
 //! Starts the processes of `--processes` on this machine, and passes signals on to them.
 
-use crate::error::Error;
 #[cfg(not(unix))]
-use crate::training::OnSignal;
+use super::OnSignal;
+use crate::error::Error;
 use bcl_collective::Launched;
 
 /// The number of processes that this one has to start: as many as `--processes` says, unless this is one of them.
@@ -36,8 +36,8 @@ pub use unix::start;
 
 #[cfg(unix)]
 mod unix {
+    use super::super::OnSignal;
     use super::Error;
-    use crate::training::OnSignal;
     use bcl_files::notice;
     use nix::{
         sys::signal::{Signal, kill},

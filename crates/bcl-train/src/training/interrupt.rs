@@ -1,6 +1,10 @@
 //! Ctrl-C and the other signals that ask a process to end. SIGINT, SIGTERM and SIGHUP are treated alike.
 
-use crate::{error::Error, processes, training::Stop};
+use super::Stop;
+use crate::{
+    error::Error,
+    processes::{self, OnSignal},
+};
 use bcl_files::{finish_critical_sections, notice};
 use std::{
     fmt::Display,
@@ -25,9 +29,6 @@ const CHECKED_EVERY: Duration = Duration::from_millis(50);
 
 /// The exit code of an interrupted command.
 const INTERRUPTED: i32 = 130;
-
-/// What a program does at each signal.
-pub type OnSignal = Box<dyn Fn() + Send>;
 
 /// Ends the process within about two seconds after SIGINT (Ctrl-C), SIGTERM or SIGHUP, with exit code 130. The program listens to them: `listen`
 /// calls its argument at each of them.

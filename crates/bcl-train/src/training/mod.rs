@@ -34,7 +34,7 @@ pub mod temperature;
 pub use data_record::DataRecord;
 pub use folder::{Invocation, RunFolder};
 pub use identity::DataIdentity;
-pub use interrupt::{OnSignal, stop_on_signals};
+pub use interrupt::stop_on_signals;
 pub use renderer::{Bar, show_bars};
 pub use run_log::RunLog;
 pub use stop::Stop;

@@ -9,8 +9,8 @@ use bcl_files::{critical_section, notice, refuse_full_output};
 use bcl_recipe::{Origins, Recipe, built_in};
 use bcl_train::{
     error::Error,
-    processes,
-    training::{OnSignal, Stop, show_bars, stop_on_signals},
+    processes::{self, OnSignal},
+    training::{Stop, show_bars, stop_on_signals},
 };
 use cli::{Command, ComputeArguments, Output, Train};
 use std::{io::IsTerminal, process::ExitCode};

@@ -112,7 +112,7 @@ impl Completions {
     ///
     /// # Errors
     /// Returns an error if `out` cannot be written to.
-    pub(crate) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+    pub(crate) fn write(self, out: &mut dyn io::Write) -> io::Result<()> {
         // The generator panics if it cannot write, so it writes to memory.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "bcl-train", &mut script);

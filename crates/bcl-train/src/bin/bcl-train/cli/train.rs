@@ -44,6 +44,7 @@ pub(crate) struct Train {
     /// in a folder beside it; the result is the same as if the run had had that many epochs from the start. Without DIR, continue or extend the
     /// runs of RECIPE in --out, for all --seeds. Data, and RECIPE if given, must be the same as when the run was started.
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    #[allow(clippy::option_option)] // without the flag, with it alone, and with a folder
     pub resume: Option<Option<PathBuf>>,
 
     /// Print the resolved recipe with all defaults, and do not train. A comment behind each value names its origin: the line of a
@@ -102,6 +103,7 @@ impl Train {
     ///
     /// # Errors
     /// Returns an error if a recipe cannot be found, read or used, or two runs would share a folder.
+    #[cfg(test)]
     pub(crate) fn load(&self) -> Result<Vec<Recipe>, RecipeError> {
         let runs = self.load_with_origins(&mut Vec::new())?;
         Ok(runs.into_iter().map(|(recipe, _)| recipe).collect())

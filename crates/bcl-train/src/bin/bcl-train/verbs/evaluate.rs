@@ -46,9 +46,9 @@ pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> 
         )));
     }
     match run {
-        Saved::Recommender(run) => recommender(run, backend, args),
-        Saved::Images(run) => encoder_of_images(run, backend, args),
-        Saved::Graphs(run) => encoder_of_graphs(run, backend, args),
+        Saved::Recommender(run) => recommender(*run, backend, args),
+        Saved::Images(run) => encoder_of_images(*run, backend, args),
+        Saved::Graphs(run) => encoder_of_graphs(*run, backend, args),
     }
 }
 

@@ -21,9 +21,9 @@ pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out:
     refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
     let _working = working("embedding the data of", run);
     let files = match Saved::open(run, data_dir)? {
-        Saved::Recommender(run) => TrainedRecommender::open(run, backend)?.embed(out)?,
+        Saved::Recommender(run) => TrainedRecommender::open(*run, backend)?.embed(out)?,
         Saved::Images(run) => images::embed(&run, backend, out)?,
-        Saved::Graphs(run) => TrainedGraphEncoder::open(run, backend)?.embed(out)?,
+        Saved::Graphs(run) => TrainedGraphEncoder::open(*run, backend)?.embed(out)?,
     };
     for file in files {
         println!("{}", printable(file.display()));
@@ -54,9 +54,9 @@ pub(crate) fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
     let _working = working("exporting", &args.run);
     let out = &out_of(args);
     match (Saved::open(&args.run, args.compute.data.as_deref())?, args.format) {
-        (Saved::Recommender(run), ExportFormat::Safetensors) => TrainedRecommender::open(run, backend)?.export(out)?,
+        (Saved::Recommender(run), ExportFormat::Safetensors) => TrainedRecommender::open(*run, backend)?.export(out)?,
         (Saved::Images(run), ExportFormat::Safetensors) => images::export(&run, backend, out)?,
-        (Saved::Graphs(run), ExportFormat::Safetensors) => TrainedGraphEncoder::open(run, backend)?.export(out)?,
+        (Saved::Graphs(run), ExportFormat::Safetensors) => TrainedGraphEncoder::open(*run, backend)?.export(out)?,
         (Saved::Images(run), ExportFormat::Onnx) => {
             images::export_onnx(&run, backend, out, args.projections).map_err(|error| with_flag("--format onnx", error))?;
         }
@@ -81,7 +81,7 @@ fn out_of(args: &Export) -> PathBuf {
 /// The run, if it trained an encoder of images, for a verb that needs one.
 pub(super) fn of_images(saved: Saved, verb: &str) -> Result<SavedRun<bcl_recipe::ImageRecipe>, Error> {
     match saved {
-        Saved::Images(run) => Ok(run),
+        Saved::Images(run) => Ok(*run),
         other => Err(Error::Input(format!(
             "{} trained an encoder of {}, and `{verb}` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
             other.path().display(),

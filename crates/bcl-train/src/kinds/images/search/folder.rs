@@ -72,6 +72,11 @@ impl SearchedImages {
         Ok(())
     }
 
+    /// Whether there are no images.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Number of images.
     pub fn len(&self) -> usize {
         self.data.train.len() + self.data.test.len()

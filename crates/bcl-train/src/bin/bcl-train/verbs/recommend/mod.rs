@@ -42,7 +42,7 @@ pub(crate) fn check_recommend(args: &Recommend) -> Result<(), Error> {
 pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Result<(), Error> {
     let _working = working("ranking the items of", &args.run);
     let trained = match Saved::open(&args.run, args.compute.data.as_deref())? {
-        Saved::Recommender(run) => TrainedRecommender::open(run, backend)?,
+        Saved::Recommender(run) => TrainedRecommender::open(*run, backend)?,
         other => {
             return Err(Error::Input(format!(
                 "{} trained an encoder of {}, which cannot recommend; use `embed` for its features",
