@@ -141,7 +141,8 @@ impl Part {
         let outcome = |state, jobs: Vec<JobRecord>| Outcome {
             part: self.name,
             state,
-            seconds: jobs.iter().map(|job| job.seconds).sum(),
+            // A sum of nothing is -0.
+            seconds: jobs.iter().fold(0.0, |sum, job| sum + job.seconds),
             jobs,
         };
         let weight = self.weight();

@@ -111,7 +111,7 @@ impl Planner<'_> {
     }
 
     fn kernels(&self) -> Vec<Job> {
-        let words = self.sized("kernels --seconds 1", "kernels --seconds 0.2");
+        let words = self.sized("kernels --seconds 0.5", "kernels --seconds 0.1");
         vec![self.job("", JobKind::Saved("kernels"), words)]
     }
 
