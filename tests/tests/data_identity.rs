@@ -321,23 +321,10 @@ fn files_are_searched_beside_the_recipe_and_in_the_data_folder() {
 }
 
 #[test]
-fn a_run_without_data_json_cannot_be_resumed_and_is_evaluated_with_a_warning() {
+fn a_run_without_data_json_is_refused() {
     let finished = Finished::recommender();
-    let figures = finished.figures_in(finished.folder.path());
     fs::remove_file(finished.run.join("data.json")).expect("it was there");
-    assert_eq!(finished.figures_in(finished.folder.path()), figures);
-    let output = succeeds_in(finished.folder.path(), &["evaluate", text(&finished.run)]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains("warning:") && said.contains("data.json") && said.contains("train again"),
-        "{said}"
-    );
-
-    let mut more = rows();
-    more.push("u3,i39".to_owned());
-    write_rows(&finished.ratings(), &more);
-    finished.is_refused(&OF_RECOMMENDERS[1..], &["other data", "training and", "train again"]);
-    write_rows(&finished.ratings(), &rows());
+    finished.is_refused(&OF_RECOMMENDERS[1..], &["data.json", "restore it from a copy"]);
     finished
         .without_result()
         .is_refused(&[&["--resume"]], &["data.json", "start the run again"]);

@@ -46,27 +46,6 @@ impl Document {
         })
     }
 
-    /// Moves the value of a key to the name that the key has now. Both are `table.key`.
-    pub(crate) fn rename(&mut self, former: &str, key: &str) -> Result<(), RecipeError> {
-        let Some(value) = self.value(former).cloned() else {
-            return Ok(());
-        };
-        if self.value(key).is_some() {
-            let problem = format!("is the former name of {key}, which is given, too; remove one of them");
-            return Err(self.refuse(Refusal::new(former, problem)));
-        }
-        let at = self.origin(former);
-        let (table, last) = key.split_once('.').expect("renamed keys are in tables");
-        self.remove(former);
-        let entry = self.table.entry(table).or_insert_with(|| Value::Table(Table::new()));
-        if let Value::Table(entries) = entry {
-            entries.insert(last.to_owned(), value);
-            self.origins.entry(table.to_owned()).or_insert_with(|| at.clone());
-            self.origins.insert(key.to_owned(), at);
-        }
-        Ok(())
-    }
-
     /// Removes `extends` and returns it with its origin.
     ///
     /// # Errors
@@ -288,31 +267,6 @@ mod tests {
     fn a_mistake_in_the_syntax_has_its_line() {
         let error = Document::parse("name = 'a'\nseed = \n", "a.toml").unwrap_err().to_string();
         assert!(error.starts_with("a.toml:2: "), "{error}");
-    }
-
-    fn renamed(text: &str) -> Result<Document, String> {
-        let mut document = Document::parse(text, "a.toml").unwrap();
-        let outcome = document.rename("training.validation", "selection.held_out");
-        outcome.map(|()| document).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_renamed_key_keeps_its_line() {
-        let document = renamed("[training]\nepochs = 3\nvalidation = 0.2").unwrap();
-        assert_eq!(document.value("selection.held_out"), Some(&Value::Float(0.2)));
-        assert_eq!(document.value("training.validation"), None);
-        assert_eq!(document.origin("selection.held_out").to_string(), "a.toml:3");
-        assert_eq!(document.origin("training.epochs").to_string(), "a.toml:2");
-        assert_eq!(renamed("training = 3").unwrap().value("selection"), None);
-    }
-
-    #[test]
-    fn a_key_under_both_names_is_refused() {
-        let error = renamed("selection.held_out = 0.1\ntraining.validation = 0.2").unwrap_err();
-        assert!(
-            error.contains("a.toml:2: training.validation is the former name of selection.held_out"),
-            "{error}"
-        );
     }
 
     #[test]

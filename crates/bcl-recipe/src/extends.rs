@@ -134,11 +134,6 @@ impl<'a> Chain<'a> {
             documents.push(Document::parse(&text, &parent.name())?);
             sources.push(parent);
         }
-        for document in &mut documents {
-            for (former, key) in library.rules.renamed {
-                document.rename(former, key)?;
-            }
-        }
         Ok(Self { documents, library })
     }
 
@@ -148,7 +143,7 @@ impl<'a> Chain<'a> {
     /// Returns an error if a flag sets a key of something that is not a table.
     pub fn document(&self, overrides: &[Override]) -> Result<Document, RecipeError> {
         let mut document = self.merged(|_, _| ());
-        self.change(&mut document, overrides)?;
+        overrides.iter().try_for_each(|change| document.set(change))?;
         Ok(document)
     }
 
@@ -162,7 +157,7 @@ impl<'a> Chain<'a> {
         dropped: &mut Vec<DroppedKeys>,
     ) -> Result<(R, Origins), RecipeError> {
         let mut document = self.merged(Document::drop_for_child::<R>);
-        self.change(&mut document, overrides)?;
+        overrides.iter().try_for_each(|change| document.set(change))?;
         dropped.extend(document.drop_for_flags::<R>());
         if let Some((key, problem)) = R::MEANINGLESS.iter().find(|(key, _)| document.value(key).is_some()) {
             return Err(document.refuse(Refusal::new(*key, *problem)));
@@ -176,11 +171,6 @@ impl<'a> Chain<'a> {
         recipe.check().map_err(|refusal| document.refuse(refusal))?;
         recipe.resolve();
         Ok((recipe, origins))
-    }
-
-    fn change(&self, document: &mut Document, overrides: &[Override]) -> Result<(), RecipeError> {
-        let renamed = self.library.rules.renamed;
-        overrides.iter().try_for_each(|change| document.set(&change.renamed(renamed)))
     }
 
     fn merged(&self, mut merged_with: impl FnMut(&mut Document, &Document)) -> Document {

@@ -66,8 +66,6 @@ pub struct Rules {
     pub listed: &'static str,
     /// End of the error for a missing required key, which says what to write; may be empty.
     pub hint: fn(key: &str) -> String,
-    /// Keys of tables that have another name now, as `(former, now)`. Recipes may use either.
-    pub renamed: &'static [(&'static str, &'static str)],
     /// Removes keys of a parent that contradict the child's keys, before the child is merged into it. For example, the child's
     /// `data.file` replaces an inherited `data.dataset`.
     pub make_way: fn(parent: &mut Document, child: &Document),
@@ -78,7 +76,6 @@ impl Default for Rules {
         Self {
             listed: "",
             hint: |_| String::new(),
-            renamed: &[],
             make_way: |_, _| (),
         }
     }

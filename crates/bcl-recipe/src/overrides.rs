@@ -40,14 +40,6 @@ impl Override {
         }
     }
 
-    /// The same change of a key that may be given by its former name.
-    pub(crate) fn renamed(&self, renamed: &[(&str, &str)]) -> Self {
-        match renamed.iter().find(|(former, _)| *former == self.key()) {
-            Some((_, key)) => Self::new(key, self.value.clone(), self.flag.clone()),
-            None => self.clone(),
-        }
-    }
-
     /// The key, in full.
     pub fn key(&self) -> String {
         self.path.join(".")

@@ -91,7 +91,7 @@ fn numbers() -> Vec<Number> {
             ("training.gradient_cache=?", &[]),
             ("training.epochs=?", &[]),
             ("training.patience=?", &[]),
-            ("training.validation=?", &[]),
+            ("selection.held_out=?", &[]),
             ("evaluation.cutoffs=[?]", &[]),
             ("evaluation.ease_lambda=?", &["1000000000000"]),
             ("evaluation.knn_neighbours=?", &[]),

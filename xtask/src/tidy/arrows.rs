@@ -134,6 +134,12 @@ const WITHOUT_BURN: &[&str] = &[
 /// Third-party crates that the `bcl-core` library may use: none of them opens files, reads clocks or seeds itself.
 const CORE_MAY_USE: &[&str] = &["burn", "libm", "rand", "rand_distr", "serde", "thiserror"];
 
+/// Crates of command lines and terminals. Only programs need them: a library may depend on them behind a feature for programs.
+const FOR_PROGRAMS: &[&str] = &["clap", "clap_complete", "ctrlc", "indicatif"];
+
+/// Packages that are programs for the people who work on this one.
+const TOOLS: &[&str] = &["bcl-bench", "xtask"];
+
 /// Checks the dependencies of every workspace crate.
 pub(crate) fn check(metadata: &Metadata) -> Vec<Finding> {
     metadata
@@ -173,6 +179,11 @@ fn check_crate(metadata: &Metadata, package: &Package) -> Vec<Finding> {
         if target == DOWNLOADER && name != DOWNLOADS_FOR && dependency.asks_for("download") {
             let what = format!("{name} enables feature `download` of {DOWNLOADER}, which only {DOWNLOADS_FOR} needs");
             let remedy = "remove the feature: it brings in a TLS stack and needs a C compiler";
+            findings.push(at(line, what, remedy));
+        }
+        if FOR_PROGRAMS.contains(&target) && !TOOLS.contains(&name) && dependency.is_normal() && !dependency.is_optional() {
+            let what = format!("{name} depends on {target}, which only programs need");
+            let remedy = "return values and take plain options; or make the dependency optional, behind the feature `program`";
             findings.push(at(line, what, remedy));
         }
         if name == "bcl-core" && dependency.is_normal() && !is_ours(target) && !CORE_MAY_USE.contains(&target) {
@@ -245,6 +256,13 @@ mod tests {
             "crates/bcl-images/Cargo.toml:6: bcl-images depends on Burn: bcl-images -> bcl-data -> tables -> burn-tensor",
         ];
         assert_eq!(findings(crates), expected);
+    }
+
+    #[test]
+    fn a_command_line_in_a_library_is_found() {
+        let found = findings(&[("clap", &[]), ("bcl-eval", &["clap"]), ("xtask", &["clap"])]);
+        let expected = "crates/bcl-eval/Cargo.toml:6: bcl-eval depends on clap, which only programs need";
+        assert_eq!(found, [expected]);
     }
 
     #[test]

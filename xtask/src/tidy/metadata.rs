@@ -33,6 +33,7 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     rename: Option<String>,
     kind: Option<String>,
+    optional: bool,
     features: Vec<String>,
 }
 
@@ -126,5 +127,10 @@ impl Dependency {
     /// Returns whether the library itself needs it, not only tests or the build script.
     pub(crate) fn is_normal(&self) -> bool {
         self.kind.is_none()
+    }
+
+    /// Returns whether a feature of the crate turns it on.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.optional
     }
 }

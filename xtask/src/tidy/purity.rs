@@ -1,4 +1,4 @@
-//! `bcl-core` and `bcl-posterior` never touch a file, a clock or a random source of their own.
+//! `bcl-core` and `bcl-posterior` never touch a file, a clock or a random source of their own, and the library of `bcl-train` knows no command line.
 
 use super::finding::Finding;
 use super::tree::Tree;
@@ -23,9 +23,31 @@ const IMPURE: &[&str] = &[
 /// A self-seeded source of `rand`; its last segment, `rng`, is too common a name to search for.
 const OWN_RNG: &str = "rand::rng(";
 
-/// Checks the code of both crates, except tests, docs and comments.
+/// The library of a package whose program is in the folder `bin`, and the crates that only the program uses.
+const LIBRARY: &str = "crates/bcl-train/src";
+const PROGRAM: &str = "crates/bcl-train/src/bin";
+const FOR_PROGRAMS: &[&str] = &["clap", "ctrlc", "indicatif"];
+
+/// Checks the code of these crates, except tests, docs and comments.
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    for file in tree
+        .with_extension("rs")
+        .filter(|file| file.starts_with(LIBRARY) && !file.starts_with(PROGRAM))
+    {
+        let text = tree.text(file)?.unwrap_or_default();
+        for (line, code) in lines_outside_tests(&text) {
+            if let Some(name) = word_of(code, FOR_PROGRAMS) {
+                let what = format!("the library uses `{name}`, which belongs to the program in {PROGRAM}");
+                findings.push(Finding::new(
+                    file,
+                    line,
+                    what,
+                    "return values, and take plain options or a closure",
+                ));
+            }
+        }
+    }
     for file in tree
         .with_extension("rs")
         .filter(|file| FOLDERS.iter().any(|folder| file.starts_with(folder)))
@@ -46,11 +68,14 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 }
 
 fn impure_name(code: &str) -> Option<&'static str> {
+    word_of(code, IMPURE).or_else(|| code.contains(OWN_RNG).then_some("rand::rng"))
+}
+
+/// The first of some names that stands in the code as a word.
+fn word_of(code: &str, names: &[&'static str]) -> Option<&'static str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let word = code
-        .split(|c| !is_word(c))
-        .find_map(|word| IMPURE.iter().find(|name| **name == word));
-    word.copied().or_else(|| code.contains(OWN_RNG).then_some("rand::rng"))
+    let mut words = code.split(|c| !is_word(c));
+    words.find_map(|word| names.iter().find(|name| **name == word).copied())
 }
 
 /// The numbered (1-based) lines of code outside tests, without comment lines.
@@ -124,6 +149,20 @@ mod tests {
                 "{found:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_command_line_in_the_training_library_is_found() {
+        let fixture = Fixture::new(&[
+            ("crates/bcl-train/src/kinds/mod.rs", "use clap::Args;\n"),
+            ("crates/bcl-train/src/bin/bcl-train/main.rs", "use clap::Parser;\n"),
+        ]);
+        let found = lines(&check(&fixture.tree()).unwrap());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("crates/bcl-train/src/kinds/mod.rs:1: the library uses `clap`"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What differs between two recipes.
 
-use super::{Recipe, RunRecipe, hash, library::RENAMED, of_kind};
+use super::{Recipe, RunRecipe, hash, of_kind};
 use std::{collections::BTreeMap, fmt};
 
 /// A key that two recipes set to different values.
@@ -50,19 +50,10 @@ impl Recipe {
             .collect()
     }
 
-    /// The keys that the hash covers, under their current names, with their values.
+    /// The keys that the hash covers, with their values.
     fn covered(&self) -> BTreeMap<String, String> {
-        let lines = of_kind!(self, recipe => lines_of(&**recipe));
+        let lines = of_kind!(self, recipe => hash::lines(recipe.to_table()));
         let lines = lines.iter().filter_map(|line| line.split_once(" = "));
-        lines
-            .map(|(key, value)| {
-                let current = RENAMED.iter().find(|(former, _)| *former == key).map_or(key, |(_, key)| key);
-                (current.to_owned(), value.to_owned())
-            })
-            .collect()
+        lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
     }
-}
-
-fn lines_of<R: RunRecipe>(recipe: &R) -> Vec<String> {
-    hash::lines(recipe.to_table(), R::ADDED)
 }

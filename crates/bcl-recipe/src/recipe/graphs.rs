@@ -98,7 +98,6 @@ impl RunRecipe for GraphRecipe {
         "data.symmetrise",
         "training.max_nodes",
     ];
-    const ADDED: &'static [&'static str] = &[];
 
     fn loss(&self) -> Option<&LossConfig> {
         Some(&self.loss)

@@ -133,7 +133,6 @@ impl RunRecipe for ImageRecipe {
         "data.cache_mib",
         "views",
     ];
-    const ADDED: &'static [&'static str] = &["training.accumulate = 1", "selection.held_out = 0.0"];
 
     fn loss(&self) -> Option<&LossConfig> {
         self.loss.as_ref()

@@ -9,19 +9,11 @@ use std::sync::LazyLock;
 /// The folder `recipes`, built into the program.
 static FOLDER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../recipes");
 
-/// Keys that have another name now, and that name.
-pub(super) const RENAMED: [(&str, &str); 3] = [
-    ("training.validation", "selection.held_out"),
-    ("evaluation.select_by", "selection.metric"),
-    ("evaluation.oracle", "selection.oracle"),
-];
-
 /// The built-in recipes.
 pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     let rules = Rules {
         listed: "; `bcl-train recipes` lists what there is",
         hint,
-        renamed: &RENAMED,
         make_way,
     };
     Library::of_folder(&FOLDER, rules)

@@ -111,9 +111,6 @@ pub trait RunRecipe: RecipeKind + 'static {
     /// Keys that no other kind has.
     const OWN_KEYS: &'static [&'static str];
 
-    /// Keys that came after 0.1, as lines `key = value` with the value that changes nothing. A key with that value is left out of the hash.
-    const ADDED: &'static [&'static str];
-
     /// Whether a data set is of this kind.
     fn has_layout(layout: &Layout) -> bool;
 
@@ -345,7 +342,7 @@ impl Recipe {
 
     /// SHA-256 of the resolved recipe without its seed and `[logging]`, 64 hexadecimal digits: runs with equal hashes differ by seed alone.
     pub fn hash(&self) -> String {
-        of_kind!(self, recipe => hash_of(&**recipe))
+        of_kind!(self, recipe => hash::hash(recipe.to_table()))
     }
 
     /// The recipe, if it is of this kind.
@@ -400,10 +397,6 @@ impl Recipe {
     pub fn run_folder(&self, out: &Path) -> PathBuf {
         out.join(format!("{}-{}", self.name(), self.seed()))
     }
-}
-
-fn hash_of<R: RunRecipe>(recipe: &R) -> String {
-    hash::hash(recipe.to_table(), R::ADDED)
 }
 
 impl Serialize for Recipe {

@@ -74,17 +74,6 @@ impl RunRecipe for RecommenderRecipe {
         "data.split",
         "negatives",
     ];
-    const ADDED: &'static [&'static str] = &[
-        "evaluation.knn_neighbours = 100",
-        "evaluation.knn_shrinkage = 0.0",
-        "optimizer.clip_global_norm = 0.0",
-        "optimizer.clip_norm = 0.0",
-        "optimizer.momentum = 0.9",
-        "optimizer.schedule = \"constant\"",
-        "optimizer.trust_coefficient = 0.001",
-        "optimizer.warmup_epochs = 0",
-        "training.accumulate = 1",
-    ];
 
     fn loss(&self) -> Option<&LossConfig> {
         Some(&self.loss)

@@ -370,12 +370,7 @@ const BAD: &[Bad] = &[
         &[],
         "a.toml:3: loss.kind is missing; did you misspell it as loss.kid?",
     ),
-    // Keys with a former name, and keys that mean nothing for a kind.
-    (
-        "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.validation = 0.2\nselection.held_out = 0.1",
-        &[],
-        "a.toml:3: training.validation is the former name of selection.held_out, which is given, too; remove one of them",
-    ),
+    // Keys that mean nothing for a kind.
     (
         LEAST,
         &["training.precision=f32"],
@@ -862,21 +857,6 @@ fn a_misprint_and_a_flag_are_not_dropped_with_the_kind() {
     assert!(flag.starts_with("--set loss.alpha=0.9: unknown key loss.alpha"), "{flag}");
     let same = refused(&BAYESIAN.replace("beta", "betta"), &["loss.kind=bayesian"]);
     assert!(same.contains("did you mean loss.beta?"), "{same}");
-}
-
-#[test]
-fn former_names_of_keys_read_as_the_new_ones_and_leave_the_hash() {
-    let former = "training.validation = 0.2\nevaluation = { select_by = 'recall@5', oracle = false }";
-    let now = "selection = { held_out = 0.2, metric = 'recall@5', oracle = false }";
-    let [former, now] = [former, now].map(|text| recipe(&format!("{LEAST}{text}")));
-    assert_eq!(former, now);
-    // The hash that version 0.1 computed.
-    assert_eq!(
-        former.hash(),
-        "e11c0dec0084f8cf655c63e84437a9da49bb9fb8034cd9e42277781c8cf5450b"
-    );
-    let set = Recipe::from_toml(LEAST, "recipe", &["training.validation=0.3".parse().unwrap()]).unwrap();
-    assert_eq!(set.as_kind::<RecommenderRecipe>().unwrap().selection.held_out, 0.3);
 }
 
 /// The `[loss]` table of a resolved recipe.

@@ -5,10 +5,8 @@ use crate::{
     error::Error,
     training::{DataRecord, RunFolder},
 };
-use bcl_data::{KnownIds, SearchPath};
-use bcl_files::notice;
+use bcl_data::SearchPath;
 use bcl_recipe::{GraphRecipe, ImageRecipe, Recipe, RecommenderRecipe, RunRecipe};
-use bcl_report::read_run;
 use std::path::Path;
 
 /// A finished run of one kind.
@@ -22,8 +20,8 @@ pub struct SavedRun<K> {
     pub recipe_hash: String,
     /// Where files that the recipe names are searched for.
     pub search: SearchPath,
-    /// What the run recorded about its data; `None` if version 0.1 trained it.
-    pub record: Option<DataRecord>,
+    /// What the run recorded about its data.
+    pub record: DataRecord,
 }
 
 /// A finished run.
@@ -45,7 +43,7 @@ impl Saved {
     pub fn open(run: &Path, data_dir: Option<&Path>) -> Result<Self, Error> {
         let (folder, recipe, invocation) = RunFolder::open(run)?;
         invocation.refuse_trial(&folder)?;
-        let record = DataRecord::read(folder.path())?;
+        let record = folder.data_to_resume()?;
         let recipe_hash = recipe.hash();
         let search = match data_dir {
             Some(dir) => invocation.search.with_data_dir(dir),
@@ -91,34 +89,13 @@ impl Saved {
 impl<K: Kind> SavedRun<K> {
     /// Loads the data of the run, with ids numbered as in its weights.
     ///
-    /// Version 0.1 recorded only the size of the data, so different data of the same size only leads to a warning.
-    ///
     /// # Errors
     /// Returns an error if the data cannot be read, or is not what the run was trained on.
     pub fn data(&self) -> Result<K::Data, Error> {
-        let ids: KnownIds = self.record.as_ref().map(DataRecord::known_ids).unwrap_or_default();
         let source = self.recipe.source(&self.search)?;
-        let data = self.recipe.load(&self.search, ids)?;
-        let run = self.folder.path();
-        if let Some(record) = &self.record {
-            record.check(&K::data_record(&data).identity, &source, run)?;
-            return Ok(data);
-        }
-        let now = K::size(&data);
-        if self.folder.result_file().is_file() {
-            let then = read_run(run)?.0.data.size;
-            if then != now {
-                return Err(Error::Input(format!(
-                    "{} was trained on other data than {source} contains now: {then} then, {now} now; restore the data, or train again",
-                    run.display()
-                )));
-            }
-        }
-        notice::warn(format_args!(
-            "{} has no data.json, because version 0.1 trained it: if rows of {source} have moved or changed since, the output \
-             is wrong; train again to be sure",
-            run.display()
-        ));
+        let data = self.recipe.load(&self.search, self.record.known_ids())?;
+        self.record
+            .check(&K::data_record(&data).identity, &source, self.folder.path())?;
         Ok(data)
     }
 }

@@ -51,7 +51,7 @@ impl DataRecord {
         }
     }
 
-    /// Reads `data.json` from a folder; `None` for runs of version 0.1, which do not have it.
+    /// Reads `data.json` from a folder; `None` if there is none.
     ///
     /// # Errors
     /// If the file cannot be read or is damaged.

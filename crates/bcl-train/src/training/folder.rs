@@ -90,16 +90,21 @@ pub struct Invocation {
     /// The backend.
     pub backend: String,
     /// Number of processes that train together; when a run is resumed with another number, the last one.
-    #[serde(default = "one")]
     pub processes: usize,
     /// For a tuning trial, the command of its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_of: Option<String>,
 }
 
-/// The number of processes of versions that did not record it.
-fn one() -> usize {
-    1
+/// The layout of a run's folder that this program writes and reads.
+const FORMAT: u32 = 1;
+
+/// The content of `run.json`.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    #[serde(flatten)]
+    invocation: Invocation,
 }
 
 impl Invocation {
@@ -230,8 +235,14 @@ impl RunFolder {
         }
         let recipe = folder.recipe()?;
         let file = path.join(INVOCATION);
-        let invocation: Invocation = serde_json::from_slice(&checksums::read(path, INVOCATION)?)
+        let Stored { format, invocation } = serde_json::from_slice(&checksums::read(path, INVOCATION)?)
             .map_err(|error| Error::Input(format!("{} is broken: {error}; start the run again", file.display())))?;
+        if format != FORMAT {
+            return Err(Error::Input(format!(
+                "{} has format {format}, but this program reads {FORMAT}; use the version that wrote it, or start the run again",
+                file.display()
+            )));
+        }
         let recipe = recipe.in_folder(invocation.search.recipe_dir().map(Path::to_path_buf));
         Ok((folder, recipe, invocation))
     }
@@ -247,18 +258,22 @@ impl RunFolder {
     /// # Errors
     /// If the file cannot be written.
     pub fn record(&self, invocation: &Invocation) -> Result<(), Error> {
-        let invocation = serde_json::to_vec_pretty(invocation).expect("an invocation is plain data");
-        Ok(checksums::write(&self.path, INVOCATION, &invocation)?)
+        let stored = Stored {
+            format: FORMAT,
+            invocation: invocation.clone(),
+        };
+        let text = serde_json::to_vec_pretty(&stored).expect("an invocation is plain data");
+        Ok(checksums::write(&self.path, INVOCATION, &text)?)
     }
 
     /// Reads `data.json`, which the data of a resumed run must match.
     ///
     /// # Errors
-    /// If the file does not exist, as in runs of version 0.1, or is damaged.
+    /// If the file does not exist or is damaged.
     pub fn data_to_resume(&self) -> Result<DataRecord, Error> {
         DataRecord::read(&self.path)?.ok_or_else(|| {
             Error::Input(format!(
-                "{} was started by version 0.1 and has no data.json, so nothing tells whether its data have changed; start the run again",
+                "{} has no data.json, so nothing tells whether its data have changed; restore it from a copy, or start the run again",
                 self.path.display()
             ))
         })

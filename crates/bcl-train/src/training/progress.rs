@@ -15,10 +15,8 @@ pub struct Progress {
     /// Seed of the run.
     pub seed: u64,
     /// [Digest](super::DataIdentity::digest) of the run's data.
-    #[serde(default)]
     pub data: String,
     /// Steps per epoch in this phase.
-    #[serde(default)]
     pub steps_per_epoch: usize,
     /// The current phase.
     pub phase: Phase,
@@ -31,7 +29,6 @@ pub struct Progress {
     /// Anchors with negatives in the current epoch.
     pub anchors: usize,
     /// Anchors without negatives in the current epoch, which have no loss.
-    #[serde(default)]
     pub anchors_without_negatives: usize,
     /// Records of all completed epochs, including earlier phases.
     pub records: Vec<EpochRecord>,
@@ -249,13 +246,5 @@ mod tests {
             let found = own.foreign(&checkpoint).expect("it is foreign");
             assert!(found.contains(words), "{found}");
         }
-    }
-
-    #[test]
-    fn a_checkpoint_of_version_0_1_reads_and_is_foreign() {
-        let text =
-            r#"{"recipe_hash":"recipe","seed":3,"phase":"refit","step":1,"epoch":0,"loss_sum":1.0,"anchors":2,"records":[]}"#;
-        let old: Progress = serde_json::from_str(text).unwrap();
-        assert!(Progress::start(OWNER, Phase::Refit, 3, Vec::new()).foreign(&old).is_some());
     }
 }
