@@ -168,3 +168,6 @@ impl Method for InfoGraph {
             .with("features", batch.input.features.to_data())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,9 @@ mod recommendation;
 mod registry;
 mod simclr;
 mod simsiam;
+pub mod step;
 mod swav;
+mod temperature;
 
 pub use byol::{Byol, ByolConfig};
 pub use cmc::{Cmc, CmcConfig, CmcForm};
@@ -76,6 +78,7 @@ pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, 
 pub use simclr::{SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};
+pub use temperature::LearnedTemperature;
 
 use crate::batches::{LogQ, NamedTensors};
 use bcl_core::joint_embedding::{BarlowTwinsLossConfig, VicRegLossConfig};

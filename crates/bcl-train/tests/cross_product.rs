@@ -10,7 +10,7 @@ use bcl_data::{
 use bcl_methods::{Method, Objective, Recommendation};
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    training::step::EpochPlan,
+    training::plan::EpochPlan,
 };
 use burn::{data::dataloader::DataLoader, tensor::Device};
 use common::{encoders, graph, interactions, sources};

@@ -9,15 +9,12 @@ use bcl_data::{Seed, negatives::NegativeSampler};
 use bcl_images::{PlantedImagesConfig, ViewsConfig};
 use bcl_methods::batches::{BatchViews, ImageBatch, NamedTensors, ViewSource, ViewsOnDemand};
 use bcl_methods::{Embeddings, Method, Objective, Recommendation, SimClr};
+use bcl_methods::{LearnedTemperature, step::Step};
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use bcl_recipe::Precision;
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
-    training::{
-        learned::Learned,
-        step::{EpochPlan, Step},
-        temperature::LearnedTemperature,
-    },
+    training::{learned::Learned, plan::EpochPlan},
 };
 use burn::{
     data::dataloader::DataLoader,
@@ -31,9 +28,9 @@ use std::sync::Arc;
 
 /// Compares the gradients and the loss of a cached step with a reference.
 fn assert_equal<M: Method>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec<f64>>, f64), what: &str) {
-    let (output, _) = step.train(model);
-    let deviation = deviation(&gradient(model, &output.grads), &expected.0);
-    let loss = output.item.loss.into_scalar::<f64>();
+    let output = step.train(model);
+    let deviation = deviation(&gradient(model, &output.gradients), &expected.0);
+    let loss = output.loss.into_scalar::<f64>();
     assert!(deviation < 1e-5, "{what}: gradients deviate by {deviation}");
     assert!(
         (loss - expected.1).abs() < 1e-5 * expected.1.abs(),
@@ -43,8 +40,8 @@ fn assert_equal<M: Method>(model: &M, step: &Step<M::Batch>, expected: &(Vec<Vec
 }
 
 fn at_once<M: Method>(model: &M, step: &Step<M::Batch>) -> (Vec<Vec<f64>>, f64) {
-    let output = step.clone().with_gradient_cache(None).train(model).0;
-    (gradient(model, &output.grads), output.item.loss.into_scalar::<f64>())
+    let output = step.clone().with_gradient_cache(None).train(model);
+    (gradient(model, &output.gradients), output.loss.into_scalar::<f64>())
 }
 
 fn encoder(precision: Precision) -> SimClr {
@@ -179,9 +176,9 @@ fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
     for config in EstimatorConfig::all() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         let step = step(images(Mode::Eval, true), &config).with_gradient_cache(Some(4));
-        let (output, _) = step.train(&model);
+        let output = step.train(&model);
         // The encoder's own backward pass rounds its sums over a batch to bf16, which has eight bits.
-        let deviation = deviation(&gradient(&model, &output.grads), &expected.0);
+        let deviation = deviation(&gradient(&model, &output.gradients), &expected.0);
         assert!(deviation < 2e-2, "{}: {deviation}", config.name());
     }
 }

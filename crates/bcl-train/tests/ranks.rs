@@ -19,17 +19,14 @@ use bcl_data::{
 };
 use bcl_methods::batches::LogQ;
 use bcl_methods::{InfoGraphConfig, Method, Recommendation};
+use bcl_methods::{LearnedTemperature, step::Step};
 use bcl_models::{RecommenderConfig, graphs::GinConfig};
 use bcl_train::{
     kinds::{
         graphs::loader::{GraphLoader, LoaderOptions as GraphOptions},
         interactions::loader::{InteractionLoader, LoaderOptions},
     },
-    training::{
-        learned::Learned,
-        step::{EpochPlan, Step},
-        temperature::LearnedTemperature,
-    },
+    training::{learned::Learned, plan::EpochPlan},
 };
 use burn::{
     data::dataloader::DataLoader,
@@ -80,12 +77,12 @@ impl Outcome {
         (ranks, dtype): (&Arc<dyn Collective>, FloatDType),
     ) -> Self {
         step.noise = step.noise.map(|noise| noise.cast(dtype));
-        let output = step.on_ranks(ranks.clone()).train(model).0;
+        let output = step.on_ranks(ranks.clone()).train(model);
         Self {
             estimator: config.name(),
             of,
-            loss: output.item.loss.into_scalar::<f64>(),
-            gradient: gradient(model, &output.grads),
+            loss: output.loss.into_scalar::<f64>(),
+            gradient: gradient(model, &output.gradients),
         }
     }
 

@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bcl-images",
             "bcl-kernels",
             "bcl-models",
+            "bcl-optim",
         ],
     ),
     ("bcl-posterior", &[]),

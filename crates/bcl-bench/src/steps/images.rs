@@ -5,13 +5,14 @@ use crate::timing::{Case, Turn};
 use bcl_core::{Estimator, EstimatorConfig};
 use bcl_data::Seed;
 use bcl_images::PlantedImagesConfig;
+use bcl_methods::step::Step;
 use bcl_methods::{
     ImageMethod, Method, MethodStart, WithMethod,
     batches::{BatchViews, ImageBatch, ViewSource, ViewsOnDemand},
 };
 use bcl_models::vision::{ImageEncoderConfig, Mode, Stem};
 use bcl_recipe::{ImageRecipe, Precision};
-use bcl_train::training::{learned::Learned, step::Step};
+use bcl_train::training::learned::Learned;
 use burn::tensor::Device;
 use std::sync::Arc;
 

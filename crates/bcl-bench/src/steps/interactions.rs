@@ -5,6 +5,7 @@ use crate::timing::{Case, Turn};
 use bcl_core::Estimator;
 use bcl_data::{InteractionData, PlantedConfig, Seed, negatives::NegativeSampler};
 use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
+use bcl_methods::step::Step;
 use bcl_methods::{Recommendation, batches::InteractionBatch};
 use bcl_models::{Embeddings, Graph};
 use bcl_recipe::RecommenderRecipe;
@@ -12,7 +13,7 @@ use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     training::{
         learned::Learned,
-        step::{EpochPlan, PlannedLoader, Step},
+        plan::{EpochPlan, PlannedLoader},
     },
 };
 use burn::{data::dataloader::DataLoader, module::Module, tensor::Device};

@@ -15,11 +15,9 @@ pub use interactions::{Interactions, planted};
 
 use crate::timing::{Clock, Turn};
 use bcl_core::Reduction;
+use bcl_methods::step::{Step, gradients};
 use bcl_methods::{Embeddings, Method};
-use bcl_train::training::{
-    learned::Learned,
-    step::{Step, gradients},
-};
+use bcl_train::training::learned::Learned;
 use burn::{
     module::Module,
     optim::{GradientsParams, ModuleOptimizer},

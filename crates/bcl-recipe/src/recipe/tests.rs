@@ -165,7 +165,7 @@ fn the_hash_is_frozen() {
     let recipe = recipe("data.dataset = 'ml-100k'\nloss = {kind = 'info_nce', temperature = 0.2}");
     assert_eq!(
         recipe.hash(),
-        "5f3f5e09173326021242f9d9293aa4bf7f768f5626c4f40271746ee6f49d36d2"
+        "706e151bb29b81dd5ddb7370142bc30836523520a6326814b5583a5067ed857b"
     );
 }
 
@@ -439,8 +439,8 @@ const BAD: &[Bad] = &[
     ),
     (
         LEAST,
-        &["evaluation.oracle=maybe"],
-        "--set evaluation.oracle=maybe: selection.oracle is the string \"maybe\", but must be true or false",
+        &["selection.oracle=maybe"],
+        "--set selection.oracle=maybe: selection.oracle is the string \"maybe\", but must be true or false",
     ),
     (
         LEAST,
@@ -529,7 +529,7 @@ const BAD: &[Bad] = &[
     ),
     (
         LEAST,
-        &["training.validation=0.9"],
+        &["selection.held_out=0.9"],
         "selection.held_out is 0.9, but must be in [0.001, 0.5]",
     ),
     (
@@ -544,7 +544,7 @@ const BAD: &[Bad] = &[
     ),
     (
         LEAST,
-        &["evaluation.select_by=ndgc@20"],
+        &["selection.metric=ndgc@20"],
         "selection.metric is \"ndgc@20\", but must be one of precision, recall, ndcg, hit_rate, mrr, map with `@` and one of the cutoffs [5, 10, 20]; did you mean \"ndcg@20\"?",
     ),
     (

@@ -11,8 +11,8 @@ use crate::{
         evaluate::EvaluationTask,
         learned::Learned,
         phase::{PhaseOptions, Start, newest},
+        plan::{EpochPlan, PlannedLoader},
         progress::{Owner, Progress},
-        step::{EpochPlan, PlannedLoader},
         stopping_rule::{StoppingRule, best},
     },
 };

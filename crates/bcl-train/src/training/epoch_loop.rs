@@ -11,13 +11,14 @@ use super::{
     folder,
     learned::Learned,
     live_metrics::StepOutput,
+    plan::{EpochPlan, PlannedLoader},
     post_mortem::{PostMortem, first_weight_not_finite},
     progress::Progress,
     ranks::refuse_different_weights,
-    step::{EpochPlan, PlannedLoader, Step},
     stop::Stop,
     stopping_rule::StoppingRule,
 };
+use bcl_methods::step::Step;
 
 use super::RunLog;
 use crate::{error::Error, processes::on_first};

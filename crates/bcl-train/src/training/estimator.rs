@@ -1,12 +1,13 @@
 //! The estimator of each epoch: the recipe's, with its parameters moved by their schedules.
 
-use super::{progress::Progress, running_rates::RunningRates, temperature::LearnedTemperature};
+use super::progress::Progress;
 use bcl_core::{
     ContrastiveObjective, Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
     posterior::Posterior,
     schedule::{AlphaMeasurement, AlphaSchedule, Schedule, Schedules},
 };
+use bcl_methods::{LearnedTemperature, step::RunningRates};
 use bcl_report::result::EpochRecord;
 use burn::tensor::Device;
 use std::{collections::BTreeMap, sync::Arc};

@@ -1,9 +1,7 @@
 //! The evaluation at the end of an epoch: metrics of the encoder and diagnostics of the weights.
 
-use super::{
-    live_metrics::{self, LiveMetrics},
-    step::Step,
-};
+use super::live_metrics::{self, LiveMetrics};
+use bcl_methods::step::Step;
 
 use bcl_collective::Collective;
 use bcl_core::{Estimator, Scores, posterior::Posterior};

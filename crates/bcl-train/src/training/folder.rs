@@ -467,10 +467,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_did_not_record_its_processes_had_one() {
-        let earlier = r#"{"data_dir": "data", "backend": "flex"}"#;
-        let read: Invocation = serde_json::from_str(earlier).expect("it reads");
-        assert_eq!(read.processes, 1);
+    fn a_folder_of_another_format_is_refused() {
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::create(out.path(), &recipe(), &invocation(), &data()).expect("writable");
+        let file = folder.path().join(INVOCATION);
+        let text = fs::read_to_string(&file).expect("readable");
+        assert!(text.contains("\"format\": 1"), "{text}");
+        let other = text.replace("\"format\": 1", "\"format\": 2");
+        checksums::write(folder.path(), INVOCATION, other.as_bytes()).expect("writable");
+        let message = RunFolder::open(folder.path()).expect_err("another format").to_string();
+        assert!(message.contains("has format 2, but this program reads 1"), "{message}");
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
-    running_rates::{RunningRates, StepRates},
-    step::Step,
-    temperature::LearnedTemperature,
 };
 use bcl_methods::batches::{LogQ, NamedTensors};
 use bcl_methods::{Embeddings, Method, Objective};
+use bcl_methods::{
+    LearnedTemperature,
+    step::{RunningRates, Step, StepRates},
+};
 use bcl_optim::clip_global_norm;
 use burn::{
     module::Module,
@@ -213,9 +214,16 @@ impl<M: Method> TrainStep for Learned<M> {
     type Output = StepOutput;
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
-        let (output, embeddings) = step.train(self);
-        self.finish(step, embeddings);
-        output
+        let trained = step.train(self);
+        self.finish(step, trained.embeddings);
+        TrainOutput {
+            grads: trained.gradients,
+            item: StepOutput {
+                loss: trained.loss,
+                num_anchors: trained.num_anchors,
+                num_counted: trained.num_counted,
+            },
+        }
     }
 
     fn optimize(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
@@ -246,10 +254,10 @@ impl<M: Method> InferenceStep for Learned<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::step::gradients as step_gradients;
     use bcl_core::InfoNceLossConfig;
     use bcl_data::Seed;
     use bcl_methods::batches::{BatchViews, ImageBatch};
+    use bcl_methods::step::gradients as step_gradients;
     use bcl_methods::{Precision, SimClr};
     use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
     use bcl_recipe::{OptimizerConfig, OptimizerKind};
@@ -398,8 +406,8 @@ mod tests {
     }
 
     fn gradient_of_temperature(model: &Learned<SimClr>) -> f64 {
-        let (output, _) = step(&InfoNceLossConfig::new()).train(model);
-        *gradients(model, output.grads)
+        let step = step(&InfoNceLossConfig::new()).train(model);
+        *gradients(model, step.gradients)
             .last()
             .expect("the temperature is the last parameter")
     }
@@ -409,17 +417,11 @@ mod tests {
         let constant = |temperature: f64| {
             let mut step = step(&InfoNceLossConfig::new());
             step.estimator = Some(Arc::new(InfoNceLossConfig::new().with_temperature(temperature).init()));
-            let (output, _) = step.train(&model(Precision::F32, None));
-            output.item.loss.into_scalar::<f64>()
+            step.train(&model(Precision::F32, None)).loss.into_scalar::<f64>()
         };
         let (start, change) = (0.3_f64, 1e-2_f64);
         let learned = with_temperature(Precision::F32, start, [0.01, 100.0]);
-        let loss = step(&InfoNceLossConfig::new())
-            .train(&learned)
-            .0
-            .item
-            .loss
-            .into_scalar::<f64>();
+        let loss = step(&InfoNceLossConfig::new()).train(&learned).loss.into_scalar::<f64>();
         assert!((loss - constant(start)).abs() < 1e-5 * loss, "{loss}");
         // Over the logarithm of the rate.
         let slope = (constant(start * (-change).exp()) - constant(start * change.exp())) / (2.0 * change);

@@ -10,9 +10,9 @@ use super::{
     learned::Learned,
     live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FLOORED, LOSS, LiveMetric, SELECTED},
     numbered::numbered,
+    plan::PlannedLoader,
     progress::Progress,
     renderer::Renderer,
-    step::PlannedLoader,
     stop::Stop,
     stopping_rule::StoppingRule,
 };

@@ -1,10 +1,11 @@
 //! The files that a diverged run leaves: batch, scores and weights of the step whose loss is not finite.
 
-use super::{learned::Learned, step::Step};
+use super::learned::Learned;
 use crate::error::Error;
 use bcl_core::{Reduction, Scores, gradient_cache::blocks};
 use bcl_methods::Method;
 use bcl_methods::batches::NamedTensors;
+use bcl_methods::step::Step;
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Int, Tensor, TensorData},

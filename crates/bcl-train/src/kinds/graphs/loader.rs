@@ -1,12 +1,13 @@
 //! The data loader of graphs, which prepares batches.
 
-use crate::training::step::{EpochPlan, PlannedLoader, Step};
+use crate::training::plan::{EpochPlan, PlannedLoader};
 use bcl_core::Estimator;
 use bcl_data::{
     Seed,
     graphs::{GraphBatchLimits, GraphData},
 };
 use bcl_methods::batches::{GraphBatch, Prefetch};
+use bcl_methods::step::Step;
 use bcl_models::graphs::{GraphInput, Mode};
 use burn::{
     data::{

@@ -1,11 +1,12 @@
 //! The data loader of images, which prepares batches of views.
 
 use super::order::Draws;
-use crate::training::step::{EpochPlan, PlannedLoader, Step};
+use crate::training::plan::{EpochPlan, PlannedLoader};
 use bcl_core::Estimator;
 use bcl_data::Seed;
 use bcl_images::{ImageData, ImageError, Views};
 use bcl_methods::batches::{BatchViews, ImageBatch, Prefetch, ViewSource, ViewsOnDemand};
+use bcl_methods::step::Step;
 use bcl_models::vision::Mode;
 use bcl_recipe::Sampling;
 use burn::{

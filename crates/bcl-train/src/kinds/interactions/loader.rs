@@ -1,9 +1,10 @@
 //! The data loader of interactions, which prepares batches with negatives.
 
-use crate::training::step::{EpochPlan, PlannedLoader, Step};
+use crate::training::plan::{EpochPlan, PlannedLoader};
 use bcl_core::{Estimator, Excluded};
 use bcl_data::{Interactions, Seed, dataset::Truth, negatives::NegativeSampler};
 use bcl_methods::batches::{InteractionBatch, LogQ, Negatives};
+use bcl_methods::step::Step;
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},

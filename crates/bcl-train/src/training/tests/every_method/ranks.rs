@@ -1,8 +1,8 @@
 //! Every method trains on several ranks as it does on one.
 
-#[path = "../../../tests/common/deviations.rs"]
+#[path = "../../../../tests/common/deviations.rs"]
 mod deviations;
-#[path = "../../../tests/common/wide.rs"]
+#[path = "../../../../tests/common/wide.rs"]
 mod wide;
 
 use super::*;
@@ -281,7 +281,7 @@ fn gathered_embeddings_without_gradients_would_be_noticed() {
             let moved = |gradients: GradientsParams| {
                 numbers(&model.clone().optimize(&mut SgdConfig::new().init(), 1.0.into(), gradients))
             };
-            let right = step.train(&model).0;
+            let right = step.train(&model);
             let wrong = Outcome {
                 loss: wrong.clone().into_scalar::<f64>(),
                 num_counted: None,
@@ -289,10 +289,10 @@ fn gathered_embeddings_without_gradients_would_be_noticed() {
                 after: moved(GradientsParams::from_grads(wrong.backward(), &model)),
             };
             wrong.deviation(&Outcome {
-                loss: right.item.loss.into_scalar::<f64>(),
+                loss: right.loss.into_scalar::<f64>(),
                 num_counted: None,
                 before: numbers(&model),
-                after: moved(right.grads),
+                after: moved(right.gradients),
             })
         }
     }

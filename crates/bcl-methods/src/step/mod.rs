@@ -1,18 +1,38 @@
 //! One training step: a method turns a batch into scores, and an estimator weights them.
 
-use super::{live_metrics::StepOutput, running_rates::StepRates};
+mod cached;
+mod gathered;
+mod processes;
+mod rates;
+mod sums;
+
+pub use rates::{RunningRates, StepRates};
+
+use crate::{Embeddings, Method, Objective, rows_of};
 use bcl_collective::{Alone, Collective};
 use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
-use bcl_methods::{Embeddings, Method, Objective, rows_of};
 use burn::{
-    data::dataloader::DataLoader,
     optim::GradientsParams,
     tensor::{Device, Tensor, TensorData},
-    train::TrainOutput,
 };
 use rand_distr::{Distribution, Gamma};
 use std::{ops::Range, sync::Arc};
+
+/// The result of a training step.
+#[derive(Debug)]
+pub struct TrainedStep {
+    /// Gradients of the parameters.
+    pub gradients: GradientsParams,
+    /// Mean loss of the anchors that have negatives, in nats, `[1]`, still on the device.
+    pub loss: Tensor<1>,
+    /// Number of anchors of the batch.
+    pub num_anchors: usize,
+    /// Number of anchors that have negatives, `[1]`; `None` if all have.
+    pub num_counted: Option<Tensor<1>>,
+    /// The embeddings of the batch, detached from the graph.
+    pub embeddings: Embeddings,
+}
 
 /// A batch, and all else that a training step needs beside the method.
 #[derive(Debug, Clone)]
@@ -55,7 +75,7 @@ impl<B> Step<B> {
         }
     }
 
-    /// Turns on [gradient caching](super::cached), if a number of samples is given.
+    /// Turns on gradient caching, if a number of samples is given.
     pub fn with_gradient_cache(self, at_most: Option<usize>) -> Self {
         Self {
             gradient_cache: at_most,
@@ -177,7 +197,7 @@ impl<B> Step<B> {
 
     /// The share of this rank in the [penalty](Method::penalty) of the batch, so that the shares of all ranks add up to it. It is the whole penalty
     /// if gradients of the parameters are not summed over ranks.
-    pub(super) fn penalty<M: Method<Batch = B>>(&self, method: &M) -> Option<Tensor<1>> {
+    fn penalty<M: Method<Batch = B>>(&self, method: &M) -> Option<Tensor<1>> {
         let penalty = method.penalty(&self.batch)?;
         let num_ranks = self.ranks.size();
         Some(if num_ranks == 1 || M::EMBEDS_WHOLE_BATCH {
@@ -187,11 +207,11 @@ impl<B> Step<B> {
         })
     }
 
-    /// Runs the forward and the backward pass. Also returns the embeddings of the batch, detached from the graph.
+    /// Runs the forward and the backward pass.
     ///
     /// # Panics
     /// Panics if the method is score-based and there is no estimator.
-    pub fn train<M: Method<Batch = B>>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings) {
+    pub fn train<M: Method<Batch = B>>(&self, method: &M) -> TrainedStep {
         if self.ranks.size() > 1 {
             return self.train_on_ranks(method);
         }
@@ -207,13 +227,13 @@ impl<B> Step<B> {
             Some(penalty) => loss.clone() + penalty,
             None => loss.clone(),
         };
-        let item = StepOutput {
+        TrainedStep {
+            gradients: gradients(method, objective),
             loss: loss.detach(),
             num_anchors,
             num_counted,
-        };
-        let grads = gradients(method, objective);
-        (TrainOutput { grads, item }, embeddings.detached())
+            embeddings: embeddings.detached(),
+        }
     }
 }
 
@@ -225,29 +245,4 @@ pub fn gradients<M: Method>(method: &M, objective: Tensor<1>) -> GradientsParams
     }
     let scaled = GradientsParams::from_grads((objective * scale).backward(), method);
     bcl_optim::scaled(method, scaled, scale.recip())
-}
-
-/// The plan of an epoch, which the loop sets before it asks the loader for steps.
-#[derive(Debug, Clone)]
-pub struct EpochPlan {
-    /// Epoch, from 0, which determines the order of the samples.
-    pub epoch: usize,
-    /// First step of the epoch; above 0 if an interrupted epoch continues.
-    pub first_step: usize,
-    /// The estimator of this epoch; `None` for methods without scores.
-    pub estimator: Option<Arc<dyn Estimator>>,
-}
-
-/// A data loader that can start an epoch at any step.
-///
-/// Step s of epoch e must be the same whether the run was interrupted before it or not.
-pub trait PlannedLoader<B>: DataLoader<Step<B>> {
-    /// Sets the plan of the next [`iter`](DataLoader::iter).
-    fn set_plan(&self, plan: EpochPlan);
-
-    /// Number of steps per epoch.
-    fn steps_per_epoch(&self) -> usize;
-
-    /// Number of training samples, which [`Method::samples`] numbers from 0.
-    fn num_samples(&self) -> usize;
 }

@@ -1,9 +1,10 @@
 //! What holds for every registered method.
 
-use crate::training::{learned::Learned, numbered::numbered, step::Step, temperature::LearnedTemperature};
+use crate::training::{learned::Learned, numbered::numbered};
 use bcl_core::InfoNceLossConfig;
 use bcl_data::Seed;
 use bcl_methods::batches::{BatchViews, ImageBatch};
+use bcl_methods::step::Step;
 use bcl_methods::*;
 use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
 use burn::{

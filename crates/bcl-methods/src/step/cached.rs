@@ -3,16 +3,12 @@
 //!
 //! See [`bcl_core::gradient_cache`] for why the gradients are the same.
 
-use super::{
-    live_metrics::StepOutput,
-    step::{Step, gradients},
-};
+use super::{Step, TrainedStep, gradients};
+use crate::{Embeddings, Method, rows_of};
 use bcl_core::gradient_cache::{EmbeddingGradients, Table, surrogate};
-use bcl_methods::{Embeddings, Method, rows_of};
 use burn::{
     optim::{GradientsAccumulator, GradientsParams},
     tensor::Tensor,
-    train::TrainOutput,
 };
 
 impl<B> Step<B> {
@@ -20,7 +16,7 @@ impl<B> Step<B> {
     ///
     /// The pass without a graph uses a copy of the method. State that a forward pass updates, such as the running statistics of batch
     /// normalisation, is discarded with the copy, so two passes update it once.
-    pub(super) fn train_in_parts<M>(&self, method: &M, at_most: usize) -> (TrainOutput<StepOutput>, Embeddings)
+    pub(super) fn train_in_parts<M>(&self, method: &M, at_most: usize) -> TrainedStep
     where
         M: Method<Batch = B>,
     {
@@ -35,19 +31,17 @@ impl<B> Step<B> {
             num_counted,
             ..
         } = self.embedding_gradients(method, &embeddings, at_most);
-        let output = TrainOutput {
-            grads: self.parameter_gradients(method, &gradients, at_most),
-            item: StepOutput {
-                loss,
-                num_anchors: method.num_anchors(&self.batch),
-                num_counted,
-            },
-        };
-        (output, embeddings.detached())
+        TrainedStep {
+            gradients: self.parameter_gradients(method, &gradients, at_most),
+            loss,
+            num_anchors: method.num_anchors(&self.batch),
+            num_counted,
+            embeddings: embeddings.detached(),
+        }
     }
 
     /// Runs both passes for a batch that is a single part: its graph is kept, so it is encoded once.
-    fn train_whole_in_blocks<M>(&self, method: &M, whole: &M::Part, at_most: usize) -> (TrainOutput<StepOutput>, Embeddings)
+    fn train_whole_in_blocks<M>(&self, method: &M, whole: &M::Part, at_most: usize) -> TrainedStep
     where
         M: Method<Batch = B>,
     {
@@ -64,15 +58,13 @@ impl<B> Step<B> {
             Some(penalty) => objective + penalty,
             None => objective,
         };
-        let output = TrainOutput {
-            grads: gradients(method, objective),
-            item: StepOutput {
-                loss,
-                num_anchors: method.num_anchors(&self.batch),
-                num_counted,
-            },
-        };
-        (output, detached)
+        TrainedStep {
+            gradients: gradients(method, objective),
+            loss,
+            num_anchors: method.num_anchors(&self.batch),
+            num_counted,
+            embeddings: detached,
+        }
     }
 
     /// Computes the loss and its gradients with respect to the embeddings, in blocks of at most `at_most` anchors.

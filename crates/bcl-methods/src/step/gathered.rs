@@ -1,9 +1,9 @@
 //! The embeddings of a batch, gathered from the ranks that computed them.
 
 use super::sums::{Number, is_wide, numbers, tensor};
+use crate::{Embeddings, rows_of};
 use bcl_collective::Collective;
 use bcl_core::gradient_cache::Table;
-use bcl_methods::{Embeddings, rows_of};
 use burn::tensor::Tensor;
 
 /// The tables of all ranks, with the rows of rank 0 first.

@@ -1,9 +1,9 @@
 //! The scores of InfoGraph, and its steps in blocks.
 
-use crate::training::step::Step;
+use super::*;
+use crate::step::Step;
 use bcl_core::{ContrastiveObjective, EstimatorConfig, Similarity};
 use bcl_data::{Seed, graphs::PlantedGraphsConfig};
-use bcl_methods::{InfoGraph, InfoGraphConfig, Method, batches::GraphBatch};
 use bcl_models::graphs::{GinConfig, GraphInput, Mode};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;
@@ -91,15 +91,18 @@ fn blocks_of_nodes_have_the_gradients_of_the_whole_batch() {
                 let method = method(similarity, &device);
                 let num_anchors = batch.num_anchors();
                 let step = Step::new(batch.clone(), Some(estimator.clone()), num_anchors, Seed(2), 0, &device);
-                let (output, _) = step.with_gradient_cache(at_most).train(&method);
+                let output = step.with_gradient_cache(at_most).train(&method);
                 let first = &method.encoder.layers[0];
                 let of_head = output
-                    .grads
+                    .gradients
                     .get::<2>(method.node_head.hidden[0].weight.id)
                     .expect("the head takes part");
-                let of_encoder = output.grads.get::<2>(first.first.weight.id).expect("the encoder takes part");
+                let of_encoder = output
+                    .gradients
+                    .get::<2>(first.first.weight.id)
+                    .expect("the encoder takes part");
                 let statistics = values(first.norm.running_var.value());
-                let loss = values(output.item.loss);
+                let loss = values(output.loss);
                 [loss, values(of_head), values(of_encoder), statistics]
             };
             let whole = gradient(None);

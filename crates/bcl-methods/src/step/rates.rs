@@ -7,8 +7,8 @@
 //!
 //! Everything is in log space, because `x_k` spans many orders of magnitude at low temperatures. The first mean of a sample is its rate.
 
+use crate::batches::index_tensor;
 use bcl_core::AugmentedLoss;
-use bcl_methods::batches::index_tensor;
 use burn::{
     module::{Module, Param},
     tensor::{Bool, Device, IndexingUpdateOp, Tensor},
@@ -22,7 +22,7 @@ pub struct RunningRates {
     log_rates: Param<Tensor<1>>,
 }
 
-/// The log-means of a step, which update the rates after it.
+/// The log-means of a step, which update the running rates after it.
 #[derive(Debug, Clone)]
 pub struct StepRates {
     /// As [`AugmentedLoss::log_means`] returns them, `[num_anchors]`.
@@ -119,6 +119,3 @@ fn log_add_exp(left: Tensor<1>, right: Tensor<1>) -> Tensor<1> {
     let largest = left.clone().max_pair(right.clone());
     ((left - largest.clone()).exp() + (right - largest.clone()).exp()).log() + largest
 }
-
-#[cfg(test)]
-mod tests;

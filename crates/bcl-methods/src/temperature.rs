@@ -5,8 +5,8 @@
 //!
 //! Source: Radford et al., [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020).
 
+use crate::Embeddings;
 use bcl_core::Scores;
-use bcl_methods::Embeddings;
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor},
@@ -53,12 +53,12 @@ impl LearnedTemperature {
     }
 
     /// Adds the parameter to the embeddings of a part of a batch.
-    pub(super) fn join(&self, embeddings: Embeddings) -> Embeddings {
+    pub fn join(&self, embeddings: Embeddings) -> Embeddings {
         embeddings.with(TABLE, self.log_rate.val().unsqueeze())
     }
 
     /// Divides scores by the temperature that came with the embeddings of their batch.
-    pub(super) fn divide(scores: Scores, embeddings: &Embeddings) -> Scores {
+    pub fn divide(scores: Scores, embeddings: &Embeddings) -> Scores {
         // One row per part, all equal.
         let log_rate = embeddings.rows(TABLE).slice_dim(0, 0..1);
         scores.scaled(log_rate.squeeze_dim::<1>(0).exp())

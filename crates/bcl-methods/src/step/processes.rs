@@ -1,16 +1,26 @@
-//! The training step of one of several ranks.
+//! The training step of one of several processes. Each has a copy of the model and a part of every batch.
+//!
+//! A step is cut between embedding and objective, as in gradient caching:
+//!
+//! 1. Each process embeds its samples, and all gather the embeddings of the batch.
+//! 2. Each process compares its anchors with all embeddings. Its loss is the sum over these anchors, divided by the number of all
+//!    anchors of the batch.
+//! 3. The gradients of all embeddings are summed over processes; each process gets the sums for its rows and runs the backward pass of its
+//!    copy of the encoder.
+//! 4. The gradients of the parameters are summed, so all processes take the same step. They are not averaged, because the loss is already a
+//!    mean over all anchors.
+//!
+//! The usual mistake is to gather embeddings without a gradient, which trains on only a part of the gradient.
+//!
+//! A method that [embeds the whole batch](crate::Method::EMBEDS_WHOLE_BATCH) in each process needs no gathering. There, the gradients of
+//! the tables are summed, and every process runs the same backward pass.
 
-use super::{gathered::Gathered, sums};
-use crate::training::{
-    live_metrics::StepOutput,
-    step::{Step, gradients},
-};
+use super::{Step, TrainedStep, gathered::Gathered, gradients, sums};
+use crate::{Embeddings, Method};
 use bcl_core::gradient_cache::{EmbeddingGradients, GradientShare, Table, surrogate};
-use bcl_methods::{Embeddings, Method};
 use burn::{
     optim::GradientsParams,
     tensor::{Int, Tensor},
-    train::TrainOutput,
 };
 
 /// The embeddings that this rank computed.
@@ -49,7 +59,7 @@ impl<B> Step<B> {
     }
 
     /// Runs the forward and the backward pass of one of several ranks. All of them get the same loss and the same gradients of the parameters.
-    pub(in crate::training) fn train_on_ranks<M>(&self, method: &M) -> (TrainOutput<StepOutput>, Embeddings)
+    pub(super) fn train_on_ranks<M>(&self, method: &M) -> TrainedStep
     where
         M: Method<Batch = B>,
     {
@@ -77,15 +87,13 @@ impl<B> Step<B> {
             }
             None => self.parameter_gradients(method, &of_embeddings, at_most),
         };
-        let output = TrainOutput {
-            grads: self.summed(method, grads),
-            item: StepOutput {
-                loss,
-                num_anchors: method.num_anchors(&self.batch),
-                num_counted,
-            },
-        };
-        (output, batch.embeddings().clone())
+        TrainedStep {
+            gradients: self.summed(method, grads),
+            loss,
+            num_anchors: method.num_anchors(&self.batch),
+            num_counted,
+            embeddings: batch.embeddings().clone(),
+        }
     }
 
     fn encoded<M: Method<Batch = B>>(&self, method: &M, at_most: usize) -> Encoded {
