@@ -31,7 +31,7 @@ const RECOMMENDER: &str = "\
 [data]\ndataset = 'planted'\nplanted = { num_users = 40, num_items = 60, num_communities = 4, interactions_per_user = 5 }\n\
 [encoder]\nkind = 'mf'\ndim = 8\n\
 [training]\nepochs = 1\nbatch_size = 64\n\
-[evaluation]\nbaselines = []\noracle = false\n";
+[evaluation]\nbaselines = []\n";
 
 /// A few images, and a ResNet-18 of width 8.
 const IMAGES: &str = "\

@@ -127,7 +127,7 @@ impl Planner<'_> {
     fn epoch(&self) -> Result<Vec<Job>, String> {
         self.located("gowalla", Manifest::locate)?;
         let job = self.train("table10/gowalla/lightgcn-bayesian");
-        let sets = "--set training.epochs=1 --set evaluation.oracle=false --set evaluation.baselines=[]";
+        let sets = "--set training.epochs=1 --set selection.oracle=false --set evaluation.baselines=[]";
         Ok(vec![job.words(sets)])
     }
 
