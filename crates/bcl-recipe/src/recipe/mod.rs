@@ -72,7 +72,7 @@ pub enum Recipe {
 }
 
 /// Evaluates an expression with the recipe inside a [`Recipe`], or with whatever else is generic over the kinds. Together with the enum
-/// and [`KINDS`], this is all that lists them.
+/// and the list of readers, this is all that lists them.
 #[macro_export]
 macro_rules! of_kind {
     ($recipe:expr, $inner:ident => $body:expr) => {
