@@ -61,7 +61,7 @@ impl EpochEstimator {
         })
     }
 
-    /// The estimator of the epoch under way. With a learned temperature, it takes scores that are [divided](super::temperature) by it.
+    /// The estimator of the epoch under way. With a learned temperature, it takes scores that are [divided](bcl_methods::LearnedTemperature) by it.
     pub fn at(&self, progress: &Progress) -> Arc<dyn Estimator> {
         let mut config = self.config_at(progress);
         if let Some(Schedule::Learned { .. }) = self.schedules.get("temperature") {
