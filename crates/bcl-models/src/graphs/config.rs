@@ -8,7 +8,7 @@ const MOST_LAYERS: usize = 64;
 /// The maximum size of a layer.
 const MOST_HIDDEN: usize = 65_536;
 
-/// The order of operations in a layer of [`Gin`], after a node and its neighbours are added up.
+/// The order of operations in a layer of [`Gin`](super::Gin), after a node and its neighbours are added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum GinOrder {
     Xu2019,
 }
 
-/// Configuration of [`Gin`]. The defaults follow `InfoGraph`.
+/// Configuration of [`Gin`](super::Gin). The defaults follow `InfoGraph`.
 ///
 /// ```
 /// use bcl_models::graphs::GinConfig;

@@ -73,7 +73,7 @@ pub enum Stem {
     Cifar,
 }
 
-/// Configuration of [`ResNet`].
+/// Configuration of [`ResNet`](super::ResNet).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResNetConfig {
@@ -116,7 +116,7 @@ impl ResNetConfig {
     }
 }
 
-/// Configuration of [`ImageEncoder`].
+/// Configuration of [`ImageEncoder`](super::ImageEncoder).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageEncoderConfig {

@@ -42,7 +42,7 @@ impl HeadNorm {
     }
 }
 
-/// Configuration of [`ProjectionHead`].
+/// Configuration of [`ProjectionHead`](super::ProjectionHead).
 ///
 /// | head | layers | norm | activation |
 /// | --- | --- | --- | --- |
