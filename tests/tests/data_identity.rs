@@ -99,6 +99,8 @@ impl Finished {
             arguments.insert(1, text(&self.run));
             let output = run_in(self.folder.path(), &arguments);
             assert_refused(&output, words);
+            let blamed = String::from_utf8_lossy(&output.stderr).contains("error: --label-fractions");
+            assert!(!blamed, "{verb:?} blames a flag that was not given\n{}", shown(&output));
             assert_eq!(output.stdout, b"", "{verb:?} printed results\n{}", shown(&output));
             assert!(files(&self.run) == before, "{verb:?} wrote into the run");
         }

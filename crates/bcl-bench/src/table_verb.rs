@@ -12,7 +12,7 @@ use bcl_recipe::Override;
 use bcl_report::TextStyle;
 use bcl_train::{
     error::Error,
-    processes::{self, OnSignal},
+    processes,
     training::{Stop, stop_on_signals},
 };
 use std::{env, iter, path::PathBuf, process::ExitCode, thread};
@@ -123,9 +123,9 @@ fn start(arguments: &Arguments) -> Result<(), Error> {
         arguments.plan(&arguments.ranges(published.as_ref())?)?;
         notice::set_quiet(arguments.quiet);
         arguments.device.ensure_mpi(arguments.quiet)?;
-        std::process::exit(processes::start(processes, listen)?);
+        std::process::exit(processes::start(processes, ctrlc::set_handler)?);
     }
-    make(arguments, stop_on_signals(listen)?)
+    make(arguments, stop_on_signals(ctrlc::set_handler)?)
 }
 
 fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
@@ -263,11 +263,6 @@ fn command() -> String {
         }
     }
     words.join(" ")
-}
-
-/// Calls a function at each signal that asks a process to end.
-fn listen(act: OnSignal) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(act)
 }
 
 #[cfg(test)]

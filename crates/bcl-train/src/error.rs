@@ -70,6 +70,15 @@ pub enum Error {
         /// The folder of the run.
         folder: PathBuf,
     },
+    /// Probes were asked for on data without labelled test images.
+    #[error("probes on fractions of the labels need labelled test images, but {data} has none")]
+    Unlabelled {
+        /// Name of the data set.
+        data: String,
+    },
+    /// There is no ONNX model of the encoder.
+    #[error(transparent)]
+    Onnx(#[from] bcl_models::vision::onnx::OnnxError),
     /// Invalid input on the command line or in a run's folder.
     #[error("{0}")]
     Input(String),

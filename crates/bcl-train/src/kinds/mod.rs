@@ -167,14 +167,6 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn views_picture(&self, _: &Self::Data) -> Result<Option<Vec<u8>>, Error> {
         Ok(None)
     }
-
-    /// As [`views_picture`](Self::views_picture), of data that are loaded for this only if they have views.
-    ///
-    /// # Errors
-    /// Returns an error if the data cannot be read, or their views do not fit into memory.
-    fn views_of_data(&self, _: &SearchPath) -> Result<Option<Vec<u8>>, Error> {
-        Ok(None)
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{
 };
 use bcl_data::SearchPath;
 use bcl_recipe::{GraphRecipe, ImageRecipe, Recipe, RecommenderRecipe, RunRecipe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A finished run of one kind.
 #[derive(Debug)]
@@ -98,6 +98,16 @@ impl<K: Kind> SavedRun<K> {
             .check(&K::data_record(&data).identity, &source, self.folder.path())?;
         Ok(data)
     }
+}
+
+/// Writes files into a folder and returns their paths.
+pub(super) fn write_files(folder: &Path, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Vec<PathBuf>, Error> {
+    let write = |(name, bytes): (String, Vec<u8>)| {
+        let path = folder.join(name);
+        bcl_files::write_whole(&path, &bytes)?;
+        Ok(path)
+    };
+    files.into_iter().map(write).collect()
 }
 
 /// Formats vectors as CSV: a header with `names` and the column numbers, then one row per vector. Texts that contain commas,

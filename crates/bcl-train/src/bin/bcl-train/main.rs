@@ -9,7 +9,7 @@ use bcl_files::{critical_section, notice, refuse_full_output};
 use bcl_recipe::{Origins, Recipe, built_in};
 use bcl_train::{
     error::Error,
-    processes::{self, OnSignal},
+    processes,
     training::{Stop, show_bars, stop_on_signals},
 };
 use cli::{Command, ComputeArguments, Output, Train};
@@ -35,11 +35,6 @@ fn main() -> ExitCode {
     processes::end(outcome)
 }
 
-/// Calls a function at each signal that asks a process to end.
-fn listen(act: OnSignal) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(act)
-}
-
 /// The number of processes that a command of `bcl-train` asks for, or the reason why it cannot run as several.
 fn processes_of(command: &Command) -> Result<Option<u16>, &'static str> {
     match command {
@@ -59,7 +54,7 @@ fn run(command: Command) -> Result<(), Error> {
     {
         return start_processes(train, processes);
     }
-    let stop = stop_on_signals(listen)?;
+    let stop = stop_on_signals(ctrlc::set_handler)?;
     match command {
         Command::Train(train) => run_training(&train, stop),
         Command::Evaluate(args) => {
@@ -130,7 +125,7 @@ fn start_processes(args: &Train, processes: u16) -> Result<(), Error> {
         load(args)?;
     }
     launch::ensure_with_mpi(args.compute.backend, processes::HAS_MPI, PACKAGE, args.output.quiet)?;
-    std::process::exit(processes::start(processes, listen)?)
+    std::process::exit(processes::start(processes, ctrlc::set_handler)?)
 }
 
 fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {

@@ -1,7 +1,10 @@
 //! A trained encoder of graphs.
 
 use super::{
-    super::{SavedRun, saved::vectors_as_csv},
+    super::{
+        SavedRun,
+        saved::{vectors_as_csv, write_files},
+    },
     evaluation::EncodedGraphs,
 };
 use crate::{error::Error, training::folder::load_model};
@@ -78,15 +81,14 @@ impl TrainedGraphEncoder {
                 ([graph.to_string(), label.to_string(), class], values)
             });
         let written = [
-            ("graphs.npy", npy::of_floats(&values, [labels.len(), dim])),
-            ("graphs_labels.npy", npy::of_integers(&labels)),
-            ("graphs.csv", vectors_as_csv(["graph", "label", "class"], rows, dim)),
+            ("graphs.npy".to_owned(), npy::of_floats(&values, [labels.len(), dim])),
+            ("graphs_labels.npy".to_owned(), npy::of_integers(&labels)),
+            (
+                "graphs.csv".to_owned(),
+                vectors_as_csv(["graph", "label", "class"], rows, dim),
+            ),
         ];
-        let write = |(file, bytes): (&str, Vec<u8>)| {
-            bcl_files::write_whole(&out.join(file), &bytes)?;
-            Ok(out.join(file))
-        };
-        written.into_iter().map(write).collect()
+        write_files(out, written)
     }
 
     /// Writes the weights of the encoder, without the heads, as a safetensors file.

@@ -243,14 +243,13 @@ impl Kind for ImageRecipe {
     fn views_picture(&self, data: &ImageData) -> Result<Option<Vec<u8>>, Error> {
         pictured_views(self, &data.train).map(Some)
     }
-
-    fn views_of_data(&self, search: &SearchPath) -> Result<Option<Vec<u8>>, Error> {
-        self.views_picture(&self.data.load(search)?)
-    }
 }
 
 /// Draws the first images of the first epoch with their views as a PNG file.
-fn pictured_views(recipe: &ImageRecipe, images: &Collection) -> Result<Vec<u8>, Error> {
+///
+/// # Errors
+/// Returns an error if the views do not fit into memory, or an image cannot be read.
+pub fn pictured_views(recipe: &ImageRecipe, images: &Collection) -> Result<Vec<u8>, Error> {
     let seed = Seed(recipe.seed);
     let mut pictured = epoch_order(images.len(), seed, 0);
     pictured.truncate(PICTURED);

@@ -1,7 +1,10 @@
 //! A trained encoder of images.
 
 use super::{
-    super::{SavedRun, saved::vectors_as_csv},
+    super::{
+        SavedRun,
+        saved::{vectors_as_csv, write_files},
+    },
     evaluator,
     start::untrained,
 };
@@ -59,10 +62,7 @@ pub fn evaluate(
     }
     let evaluator = evaluator(&run.recipe, &data, backend, Stop::new());
     if label_fractions.is_some() && !evaluator.has_probes() {
-        return Err(Error::Input(format!(
-            "probes on fractions of the labels need labelled test images, but {} has none",
-            data.name
-        )));
+        return Err(Error::Unlabelled { data: data.name.clone() });
     }
     let [_, (images, _)] = evaluator.images();
     Ok(ImageMetrics {
@@ -98,10 +98,7 @@ pub fn embed(run: &SavedRun<ImageRecipe>, backend: &Backend, out: &Path) -> Resu
             (format!("{name}_labels.npy"), npy::of_integers(&labels)),
             (format!("{name}.csv"), csv(images, &values, dim)),
         ];
-        for (file, bytes) in written {
-            bcl_files::write_whole(&out.join(&file), &bytes)?;
-            files.push(out.join(file));
-        }
+        files.extend(write_files(out, written)?);
     }
     Ok(files)
 }
@@ -140,7 +137,7 @@ pub fn export_onnx(run: &SavedRun<ImageRecipe>, backend: &Backend, out: &Path, p
         projections,
         metadata: metadata(run),
     };
-    let bytes = to_onnx(&encoder(run, backend)?, &options).map_err(|error| Error::Input(error.to_string()))?;
+    let bytes = to_onnx(&encoder(run, backend)?, &options)?;
     Ok(bcl_files::write_whole(out, &bytes)?)
 }
 

@@ -198,13 +198,19 @@ fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     let encoder = trained(recipe, data, around.folder, &around.backend.device())?;
     let stop = around.stop.clone();
     let evaluator = evaluator(recipe, data).with_interrupt(move || stop.is_requested());
+    metrics_of_users(&evaluator, &EmbeddingScorer::new(encoder.embeddings()), data)
+}
+
+/// The metrics of each user that an evaluator ranks for.
+fn metrics_of_users(
+    evaluator: &RankingEvaluator,
+    scorer: &EmbeddingScorer,
+    data: &InteractionData,
+) -> Result<UserMetrics, Error> {
+    let users = evaluator.users().iter();
     Ok(UserMetrics {
-        users: evaluator
-            .users()
-            .iter()
-            .map(|&user| data.users.raw(user).to_owned())
-            .collect(),
-        metrics: evaluator.evaluate_users(&EmbeddingScorer::new(encoder.embeddings()))?,
+        users: users.map(|&user| data.users.raw(user).to_owned()).collect(),
+        metrics: evaluator.evaluate_users(scorer)?,
     })
 }
 

@@ -66,13 +66,7 @@ impl TrainedRecommender {
             items: self.embeddings.items.clone(),
         });
         let metrics = evaluator.evaluate(&scorer)?;
-        let per_user = || -> Result<UserMetrics, Error> {
-            let users = evaluator.users().iter();
-            Ok(UserMetrics {
-                users: users.map(|&user| data.users.raw(user).to_owned()).collect(),
-                metrics: evaluator.evaluate_users(&scorer)?,
-            })
-        };
+        let per_user = || super::metrics_of_users(&evaluator, &scorer, data);
         Ok(RankingMetrics {
             users: evaluator.num_evaluated_users(),
             per_user: options.per_user.then(per_user).transpose()?,

@@ -1,6 +1,9 @@
 //! A trained recommender.
 
-use super::super::{SavedRun, saved::vectors_as_csv};
+use super::super::{
+    SavedRun,
+    saved::{vectors_as_csv, write_files},
+};
 use crate::error::Error;
 use bcl_backend::Backend;
 use bcl_data::{InteractionData, ItemNames};
@@ -89,10 +92,7 @@ impl TrainedRecommender {
                 (format!("{name}.csv"), vectors_as_csv(["id"], rows, dim)),
                 (format!("{name}.npy"), npy::of_floats(&values, [num, dim])),
             ];
-            for (file, bytes) in written {
-                bcl_files::write_whole(&out.join(&file), &bytes)?;
-                files.push(out.join(file));
-            }
+            files.extend(write_files(out, written)?);
         }
         Ok(files)
     }

@@ -3,7 +3,7 @@
 use super::{
     metrics_table::metrics_table,
     recommend::counted,
-    saved::{print_metrics, with_flag, working},
+    saved::{print_metrics, working},
 };
 use crate::cli::{Evaluate, LabelFractions};
 use bcl_backend::Backend;
@@ -77,7 +77,12 @@ fn encoder_of_graphs(run: SavedRun<GraphRecipe>, backend: &Backend, args: &Evalu
 fn encoder_of_images(run: SavedRun<ImageRecipe>, backend: &Backend, args: &Evaluate) -> Result<(), Error> {
     let (path, name) = (run.folder.path().to_owned(), run.recipe.name.clone());
     let fractions = args.label_fractions.as_ref().map(|LabelFractions(fractions)| &**fractions);
-    let evaluation = images::evaluate(run, backend, fractions).map_err(|error| with_flag("--label-fractions", error))?;
+    let evaluation = images::evaluate(run, backend, fractions).map_err(|error| match error {
+        Error::Unlabelled { data } => Error::Input(format!(
+            "--label-fractions needs labelled test images, but {data} has none; remove it"
+        )),
+        other => other,
+    })?;
     let metrics = &evaluation.metrics;
     if args.output.json {
         println!("{:#}", json!({ "run": path, "metrics": metrics }));

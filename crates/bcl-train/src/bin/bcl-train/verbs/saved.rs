@@ -58,7 +58,10 @@ pub(crate) fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
         (Saved::Images(run), ExportFormat::Safetensors) => images::export(&run, backend, out)?,
         (Saved::Graphs(run), ExportFormat::Safetensors) => TrainedGraphEncoder::open(*run, backend)?.export(out)?,
         (Saved::Images(run), ExportFormat::Onnx) => {
-            images::export_onnx(&run, backend, out, args.projections).map_err(|error| with_flag("--format onnx", error))?;
+            images::export_onnx(&run, backend, out, args.projections).map_err(|error| match error {
+                Error::Onnx(error) => Error::Input(format!("--format onnx: {error}")),
+                other => other,
+            })?;
         }
         (other, ExportFormat::Onnx) => {
             return Err(Error::Input(format!(
@@ -87,14 +90,6 @@ pub(super) fn of_images(saved: Saved, verb: &str) -> Result<SavedRun<bcl_recipe:
             other.path().display(),
             other.samples()
         ))),
-    }
-}
-
-/// Puts the flag that an error is about before its text.
-pub(super) fn with_flag(flag: &str, error: Error) -> Error {
-    match error {
-        Error::Input(text) => Error::Input(format!("{flag}: {text}")),
-        other => other,
     }
 }
 

@@ -2,7 +2,10 @@
 
 use bcl_files::{printable, refuse_overwriting, write_whole};
 use bcl_recipe::{Recipe, RunRecipe, of_kind};
-use bcl_train::{error::Error, kinds::Kind};
+use bcl_train::{
+    error::Error,
+    kinds::{Kind, images::pictured_views},
+};
 use std::path::Path;
 
 /// Draws the first training samples of a recipe, each with its views of the first epoch, as a PNG file.
@@ -28,19 +31,16 @@ pub(crate) fn dump_views(recipes: &[Recipe], data_dir: &Path, picture: &Path) ->
             names.join(", ")
         )));
     };
-    let search = recipe.search_path(data_dir);
-    let png = of_kind!(recipe, recipe => {
-        recipe.memory_of_data().check()?;
-        recipe.views_of_data(&search)?
-    });
-    let png = png.ok_or_else(|| {
-        Error::Input(format!(
+    let Recipe::Images(images) = recipe else {
+        return Err(Error::Input(format!(
             "--dump-views: {} trains on {}, which have no views; name a recipe on images, such as quickstart-images/bayesian",
             recipe.name(),
             of_kind!(recipe, recipe => samples(&**recipe))
-        ))
-    })?;
-    write_whole(picture, &png)?;
+        )));
+    };
+    images.memory_of_data().check()?;
+    let data = images.data.load(&recipe.search_path(data_dir))?;
+    write_whole(picture, &pictured_views(images, &data.train)?)?;
     println!("{}", printable(picture.display()));
     Ok(())
 }

@@ -28,25 +28,25 @@ pub(crate) fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, sea
     search.check_files()?;
     let _working = working("searching images with", run);
     let run = of_images(Saved::open(run, data_dir)?, search.verb())?;
-    let queries = match search {
-        Search::Neighbours(args) => Some(neighbours::read(&args.queries)?),
-        _ => None,
-    };
     let searched = search.searched();
     let options = SearchOptions {
         folder: searched.folder.clone(),
         skip_broken: searched.skip_broken,
         cache: searched.cache.clone(),
     };
-    let index = ImageIndex::open(run, backend, &options).map_err(|error| match &searched.folder {
-        Some(_) => with_skipping(error),
-        None => error,
-    })?;
-    match (search, queries) {
-        (Search::Neighbours(args), Some(queries)) => neighbours::answer(&index, args, &queries),
-        (Search::Neighbours(_), None) => unreachable!("queries have been read"),
-        (Search::Duplicates(args), _) => duplicates::answer(&index, args),
-        (Search::Subset(args), _) => subset::answer(&index, args),
+    let open = || {
+        ImageIndex::open(run, backend, &options).map_err(|error| match &searched.folder {
+            Some(_) => with_skipping(error),
+            None => error,
+        })
+    };
+    match search {
+        Search::Neighbours(args) => {
+            let queries = neighbours::read(&args.queries)?;
+            neighbours::answer(&open()?, args, &queries)
+        }
+        Search::Duplicates(args) => duplicates::answer(&open()?, args),
+        Search::Subset(args) => subset::answer(&open()?, args),
     }
 }
 
