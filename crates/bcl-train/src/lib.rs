@@ -10,7 +10,7 @@
 //! | estimate the memory of a run before it starts | [`memory`] |
 //! | evaluate a finished run, recommend, search, fine-tune, export | [`kinds::Saved`] |
 //!
-//! What needs no training is in other crates: methods and batches in [`bcl_methods`], devices in [`bcl_backend`], recipes in [`bcl_recipe`], evaluation
+//! What needs no training is in other crates: methods, batches and training steps in [`bcl_methods`], devices in [`bcl_backend`], recipes in [`bcl_recipe`], evaluation
 //! in [`bcl_eval`], results and reports in [`bcl_report`], samplers of negatives in [`bcl_data::negatives`].
 
 pub mod error;
