@@ -4,11 +4,11 @@ use std::{path::Path, process::Command, time::Instant};
 use whole_program_tests::{assert_refused, bcl_bench, bcl_train, shown};
 
 /// Runs the program as one of the processes that a launcher started.
-fn launched(rank: &str, arguments: &[&str]) -> std::process::Output {
+fn launched(process: &str, arguments: &[&str]) -> std::process::Output {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = bcl_train();
     command.args(arguments).current_dir(folder.path());
-    command.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", rank);
+    command.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", process);
     let output = command.output().expect("it starts");
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(left, 0, "it wrote something\n{}", shown(&output));
@@ -16,7 +16,7 @@ fn launched(rank: &str, arguments: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn training_as_several_processes_needs_mpi_and_rank_0_says_so() {
+fn training_as_several_processes_needs_mpi_and_process_0_says_so() {
     let first = launched("0", &["quickstart"]);
     assert_refused(
         &first,
@@ -30,7 +30,7 @@ fn training_as_several_processes_needs_mpi_and_rank_0_says_so() {
     let second = launched("1", &["quickstart"]);
     assert_eq!(second.status.code(), Some(2), "{}", shown(&second));
     assert!(second.stderr.is_empty() && second.stdout.is_empty(), "{}", shown(&second));
-    // It waits for rank 0, because a launcher ends all processes at the first exit.
+    // It waits for process 0, because a launcher ends all processes at the first exit.
     assert!(begin.elapsed().as_secs_f64() > 0.9);
 }
 

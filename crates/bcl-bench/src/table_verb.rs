@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 /// Makes the table in this process, or starts those that share it out.
 fn start(arguments: &Arguments) -> Result<(), Error> {
-    // Rank 0 speaks for all.
+    // Process 0 speaks for all.
     notice::set_quiet(arguments.quiet || !processes::collective().is_first());
     if let Some(processes) = processes::processes_to_start(arguments.processes)? {
         // Building a program with MPI takes minutes, so a wrong recipe is refused first. What is worth a note, the processes say.
@@ -140,13 +140,13 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
     match &fixed {
         None => {
             let table = tables::run(&plan, &out, &pool)?;
-            if pool.ranks.is_first() {
+            if pool.processes.is_first() {
                 arguments.print(&table);
             }
         }
         Some(fixed) => {
             let curves = Sensitivity::run(&plan, fixed, &ranges, &out, &pool)?;
-            if pool.ranks.is_first() {
+            if pool.processes.is_first() {
                 arguments.print(&curves);
             }
         }
@@ -210,7 +210,7 @@ impl Arguments {
         let backend = self.device.open()?;
         let all_cores = || thread::available_parallelism().map_or(1, usize::from);
         let cores = processes::threads_of_process().unwrap_or_else(all_cores);
-        let ranks = processes::collective();
+        let processes = processes::collective();
         let on_processor = backend.name() == "flex";
         let jobs = self.jobs.unwrap_or(if on_processor { cores } else { 1 });
         Ok(RunPool {
@@ -219,8 +219,8 @@ impl Arguments {
             jobs,
             threads: (cores / jobs).max(1),
             stop,
-            quiet: self.quiet || !ranks.is_first(),
-            ranks,
+            quiet: self.quiet || !processes.is_first(),
+            processes,
         })
     }
 

@@ -99,7 +99,7 @@ fn a_process_that_fails_alone_ends_all_with_its_error_and_another_run_continues(
     let folder = tempfile::tempdir().unwrap();
     let expected = folder.path().join("alone");
     finished(table(folder.path(), "alone", &["--quiet"]));
-    // A file is where rank 1 needs the folder of a trial.
+    // A file is where process 1 needs the folder of a trial.
     let tuning = folder.path().join("together/tuning");
     let name = fs::read_dir(expected.join("tuning"))
         .unwrap()
@@ -113,7 +113,7 @@ fn a_process_that_fails_alone_ends_all_with_its_error_and_another_run_continues(
     let output = table(folder.path(), "together", &["--processes", "2"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(errors.matches("error: rank 1: ").count(), 1, "{}", shown(&output));
+    assert_eq!(errors.matches("error: process 1: ").count(), 1, "{}", shown(&output));
     assert!(begin.elapsed().as_secs() < 60, "it nearly hangs");
     fs::remove_file(obstacle).unwrap();
     finished(table(folder.path(), "together", &["--quiet", "--processes", "3"]));

@@ -5,8 +5,8 @@
 //! mpirun -n 4 --bind-to none target/debug/examples/cost 4096 128 459000
 //! ```
 //!
-//! The arguments are the batch size, the dimension of embeddings and the number of parameters. It prints the bytes that a rank sends and the
-//! median of the times in which all ranks finish, for each operation of a step. For comparison, it
+//! The arguments are the batch size, the dimension of embeddings and the number of parameters. It prints the bytes that a process sends and the
+//! median of the times in which all processes finish, for each operation of a step. For comparison, it
 //! gathers as many floats as there are parameters, which moves half of what their sum moves and adds nothing.
 
 use bcl_collective::{Collective, Mpi, share};
@@ -37,11 +37,11 @@ fn main() -> ExitCode {
 fn measure(collective: &dyn Collective, batch: usize, dim: usize, parameters: usize) {
     let size = collective.size();
     // Two tables of embeddings: anchors and positives.
-    let lengths: Vec<usize> = (0..size).map(|rank| 2 * dim * share(batch, rank, size).len()).collect();
-    let own = vec![1.0_f32; lengths[collective.rank()]];
+    let lengths: Vec<usize> = (0..size).map(|process| 2 * dim * share(batch, process, size).len()).collect();
+    let own = vec![1.0_f32; lengths[collective.index()]];
     let gradient = vec![1.0_f32; lengths.iter().sum()];
     let mut of_parameters = vec![1.0_f32; parameters];
-    let part = of_parameters[..share(parameters, collective.rank(), size).len()].to_vec();
+    let part = of_parameters[..share(parameters, collective.index(), size).len()].to_vec();
 
     let sent = |floats: usize| 4.0 * floats as f64 * (size - 1) as f64 / size as f64;
     let rows = [
@@ -64,14 +64,14 @@ fn measure(collective: &dyn Collective, batch: usize, dim: usize, parameters: us
         }),
     ];
     if collective.is_first() {
-        println!("{size} ranks, batch {batch}, {dim} dimensions, {parameters} parameters");
+        println!("{size} processes, batch {batch}, {dim} dimensions, {parameters} parameters");
         for (name, bytes, milliseconds) in rows {
-            println!("{name:<42} {:>10.3} MB sent per rank {milliseconds:>9.3} ms", bytes / 1e6);
+            println!("{name:<42} {:>10.3} MB sent per process {milliseconds:>9.3} ms", bytes / 1e6);
         }
     }
 }
 
-/// The median time in milliseconds in which all ranks finish.
+/// The median time in milliseconds in which all processes finish.
 fn time(collective: &dyn Collective, mut operation: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..REPEATS + 2)
         .map(|_| {

@@ -1,21 +1,21 @@
-//! Decisions that all ranks must take alike.
+//! Decisions that all processes must take alike.
 
 use crate::{Collective, Element, from_bytes, share, to_bytes};
 use serde::{Serialize, de::DeserializeOwned};
 use std::ops::Range;
 
 impl dyn Collective + '_ {
-    /// Whether this is rank 0, which alone writes files and prints.
+    /// Whether this is process 0, which alone writes files and prints.
     pub fn is_first(&self) -> bool {
-        self.rank() == 0
+        self.index() == 0
     }
 
-    /// The part of `0..total` that belongs to this rank; see [`share`].
+    /// The part of `0..total` that belongs to this process; see [`share`].
     pub fn share(&self, total: usize) -> Range<usize> {
-        share(total, self.rank(), self.size())
+        share(total, self.index(), self.size())
     }
 
-    /// Whether `flag` is set on any rank. All ranks get the same answer.
+    /// Whether `flag` is set on any process. All processes get the same answer.
     pub fn any(&self, flag: bool) -> bool {
         if self.size() == 1 {
             return flag;
@@ -23,7 +23,7 @@ impl dyn Collective + '_ {
         self.all_gather(vec![u8::from(flag)]).contains(&1)
     }
 
-    /// Gathers the bytes of all ranks on all ranks, one entry per rank.
+    /// Gathers the bytes of all processes on all processes, one entry per process.
     pub fn gather_each(&self, mine: Vec<u8>) -> Vec<Vec<u8>> {
         let lengths: Vec<u64> = from_bytes(&self.all_gather(to_bytes(&[mine.len() as u64])));
         let all = self.all_gather(mine);
@@ -36,26 +36,27 @@ impl dyn Collective + '_ {
         each.collect()
     }
 
-    /// Gathers a result of each rank on all ranks, in the order of ranks. They travel as CBOR, which keeps every bit of numbers; each rank reads
+    /// Gathers a result of each process on all processes, in the order of processes. They travel as CBOR, which keeps every bit of numbers; each process reads
     /// its own result back, too, so that all have the same even if a field is not serialised.
     ///
     /// # Errors
-    /// Returns an error on all ranks if the result of one cannot be sent or read.
+    /// Returns an error on all processes if the result of one cannot be sent or read.
     pub fn gather_results<T: Serialize + DeserializeOwned>(&self, mine: &T) -> Result<Vec<T>, String> {
         let mut bytes = Vec::new();
-        // What cannot be sent arrives cut short, which all ranks notice.
+        // What cannot be sent arrives cut short, which all processes notice.
         let _ = ciborium::into_writer(mine, &mut bytes);
         let all = self.gather_each(bytes);
-        let read = all.iter().enumerate().map(|(rank, bytes)| {
-            ciborium::from_reader(bytes.as_slice()).map_err(|error| format!("the result of rank {rank} cannot be read: {error}"))
+        let read = all.iter().enumerate().map(|(process, bytes)| {
+            ciborium::from_reader(bytes.as_slice())
+                .map_err(|error| format!("the result of process {process} cannot be read: {error}"))
         });
         read.collect()
     }
 
-    /// Replaces `values` by rank 0's values, bit for bit.
+    /// Replaces `values` by process 0's values, bit for bit.
     ///
     /// # Panics
-    /// Panics if rank 0 has another number of values.
+    /// Panics if process 0 has another number of values.
     pub fn broadcast_values<T: Element>(&self, values: &mut [T]) {
         if self.size() == 1 {
             return;
@@ -64,14 +65,14 @@ impl dyn Collective + '_ {
         values.copy_from_slice(&from_bytes(&self.broadcast(mine)));
     }
 
-    /// Runs `work` on rank 0 and returns its result, or its error, on all ranks.
+    /// Runs `work` on process 0 and returns its result, or its error, on all processes.
     ///
-    /// Rank 0 creates folders, reads and writes files; the others learn what came of it. The result travels as CBOR, which keeps every bit of
-    /// numbers. With several ranks, rank 0 reads its own result back, too, so that all have the same even if a field is not serialised. For
+    /// Process 0 creates folders, reads and writes files; the others learn what came of it. The result travels as CBOR, which keeps every bit of
+    /// numbers. With several processes, process 0 reads its own result back, too, so that all have the same even if a field is not serialised. For
     /// whole files, [`on_first_bytes`](#method.on_first_bytes) is faster.
     ///
     /// # Errors
-    /// Returns the error of `work`. If a result cannot be sent or read, that is an error on all ranks, too.
+    /// Returns the error of `work`. If a result cannot be sent or read, that is an error on all processes, too.
     pub fn on_first<T: Serialize + DeserializeOwned>(&self, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         if self.size() == 1 {
             return work();
@@ -79,13 +80,13 @@ impl dyn Collective + '_ {
         let bytes = self.on_first_bytes(|| {
             let mut bytes = Vec::new();
             ciborium::into_writer(&work()?, &mut bytes)
-                .map_err(|error| format!("the result of rank 0 cannot be sent: {error}"))?;
+                .map_err(|error| format!("the result of process 0 cannot be sent: {error}"))?;
             Ok(bytes)
         })?;
-        ciborium::from_reader(bytes.as_slice()).map_err(|error| format!("the result of rank 0 cannot be read: {error}"))
+        ciborium::from_reader(bytes.as_slice()).map_err(|error| format!("the result of process 0 cannot be read: {error}"))
     }
 
-    /// Runs `work` on rank 0 and returns its bytes, or its error, on all ranks.
+    /// Runs `work` on process 0 and returns its bytes, or its error, on all processes.
     ///
     /// # Errors
     /// Returns the error of `work`.
@@ -113,23 +114,23 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn one_flag_is_enough_and_all_ranks_know() {
+    fn one_flag_is_enough_and_all_processes_know() {
         for raised in [None, Some(0), Some(2)] {
-            let seen = Threads::run(3, |collective| collective.any(raised == Some(collective.rank())));
+            let seen = Threads::run(3, |collective| collective.any(raised == Some(collective.index())));
             assert_eq!(seen, [raised.is_some(); 3]);
         }
     }
 
     #[test]
-    fn the_result_of_rank_0_reaches_all_bit_for_bit() {
-        let outcome = |rank: usize| {
+    fn the_result_of_process_0_reaches_all_bit_for_bit() {
+        let outcome = |process: usize| {
             (
-                BTreeMap::from([(format!("of {rank}"), Some(0.1_f64 + rank as f64))]),
+                BTreeMap::from([(format!("of {process}"), Some(0.1_f64 + process as f64))]),
                 f64::NAN,
                 f32::MIN_POSITIVE,
             )
         };
-        let results = Threads::run(3, |collective| collective.on_first(|| Ok(outcome(collective.rank()))));
+        let results = Threads::run(3, |collective| collective.on_first(|| Ok(outcome(collective.index()))));
         for result in results {
             let (map, nan, small) = result.unwrap();
             assert_eq!((map, small), (outcome(0).0, f32::MIN_POSITIVE));
@@ -138,9 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn results_of_all_ranks_reach_all() {
-        let result = |rank: usize| (rank, Some(0.1_f64 * rank as f64), vec![format!("of {rank}")]);
-        let gathered = Threads::run(3, |collective| collective.gather_results(&result(collective.rank())).unwrap());
+    fn results_of_all_processes_reach_all() {
+        let result = |process: usize| (process, Some(0.1_f64 * process as f64), vec![format!("of {process}")]);
+        let gathered = Threads::run(3, |collective| {
+            collective.gather_results(&result(collective.index())).unwrap()
+        });
         assert_eq!(gathered, vec![[0, 1, 2].map(result).to_vec(); 3]);
     }
 
@@ -157,36 +160,36 @@ mod tests {
                 serializer.serialize_newtype_struct("Broken", &false)
             }
         }
-        let outcomes = Threads::run(3, |collective| collective.gather_results(&Broken(collective.rank() == 1)));
+        let outcomes = Threads::run(3, |collective| collective.gather_results(&Broken(collective.index() == 1)));
         for outcome in outcomes {
             let problem = outcome.unwrap_err();
-            assert!(problem.contains("rank 1"), "{problem}");
+            assert!(problem.contains("process 1"), "{problem}");
         }
     }
 
     #[test]
-    fn the_error_of_rank_0_reaches_all_and_others_do_no_work() {
+    fn the_error_of_process_0_reaches_all_and_others_do_no_work() {
         let results = Threads::run(3, |collective| {
-            collective.on_first::<u32>(|| match collective.rank() {
+            collective.on_first::<u32>(|| match collective.index() {
                 0 => Err("the disk is full".to_owned()),
-                _ => unreachable!("only rank 0 works"),
+                _ => unreachable!("only process 0 works"),
             })
         });
         assert_eq!(results, vec![Err("the disk is full".to_owned()); 3]);
     }
 
     #[test]
-    fn gathered_bytes_keep_their_rank() {
+    fn gathered_bytes_keep_their_process() {
         let gathered = Threads::run(3, |collective| {
-            collective.gather_each(vec![collective.rank() as u8; 2 * collective.rank()])
+            collective.gather_each(vec![collective.index() as u8; 2 * collective.index()])
         });
         assert_eq!(gathered, vec![vec![vec![], vec![1, 1], vec![2, 2, 2, 2]]; 3]);
     }
 
     #[test]
-    fn broadcast_values_are_those_of_rank_0() {
+    fn broadcast_values_are_those_of_process_0() {
         let values = Threads::run(3, |collective| {
-            let mut values = [collective.rank() as f32 + 0.5; 4];
+            let mut values = [collective.index() as f32 + 0.5; 4];
             collective.broadcast_values(&mut values);
             values
         });

@@ -1,4 +1,4 @@
-//! The only rank of a group of one.
+//! The only process of a group of one.
 
 use crate::{Collective, collective::check_parts};
 
@@ -7,7 +7,7 @@ use crate::{Collective, collective::check_parts};
 pub struct Alone;
 
 impl Collective for Alone {
-    fn rank(&self) -> usize {
+    fn index(&self) -> usize {
         0
     }
 

@@ -1,4 +1,4 @@
-//! A check that all ranks make the same calls.
+//! A check that all processes make the same calls.
 
 use crate::Collective;
 use std::sync::{
@@ -6,9 +6,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Compares each call between ranks before it is made, and ends all ranks if they differ.
+/// Compares each call between processes before it is made, and ends all processes if they differ.
 ///
-/// Without it, ranks that make different calls wait for ever or receive bytes that were meant for something else. It costs two small
+/// Without it, processes that make different calls wait for ever or receive bytes that were meant for something else. It costs two small
 /// messages per call, so it is for tests and for finding such an error.
 #[derive(Debug)]
 pub struct Checked {
@@ -33,21 +33,21 @@ impl Checked {
             let calls = all
                 .iter()
                 .enumerate()
-                .map(|(rank, call)| format!("rank {rank}: {}", String::from_utf8_lossy(call)));
+                .map(|(process, call)| format!("process {process}: {}", String::from_utf8_lossy(call)));
             eprintln!(
-                "error: the ranks make different calls: {}",
+                "error: the processes make different calls: {}",
                 calls.collect::<Vec<_>>().join(", ")
             );
         }
-        // The other ranks must not end everything before rank 0 has printed.
+        // The other processes must not end everything before process 0 has printed.
         self.inner.barrier();
         self.inner.abort(1)
     }
 }
 
 impl Collective for Checked {
-    fn rank(&self) -> usize {
-        self.inner.rank()
+    fn index(&self) -> usize {
+        self.inner.index()
     }
 
     fn size(&self) -> usize {
@@ -86,12 +86,12 @@ mod tests {
     use std::panic::catch_unwind;
 
     #[test]
-    fn equal_calls_pass_and_different_calls_end_all_ranks() {
-        let run = |odd_rank_differs: bool| {
+    fn equal_calls_pass_and_different_calls_end_all_processes() {
+        let run = |odd_process_differs: bool| {
             Threads::run(3, |collective| {
                 let collective: Arc<dyn Collective> = Arc::new(Checked::new(collective));
-                assert_eq!(collective.all_gather(vec![collective.rank() as u8]), [0, 1, 2]);
-                if odd_rank_differs && collective.rank() == 1 {
+                assert_eq!(collective.all_gather(vec![collective.index() as u8]), [0, 1, 2]);
+                if odd_process_differs && collective.index() == 1 {
                     collective.broadcast(Vec::new())
                 } else {
                     collective.all_gather(Vec::new())

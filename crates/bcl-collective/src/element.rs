@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, ops::AddAssign};
 
-/// A number that ranks can send and add: `f32`, `f64`, `i32`, `i64`, `u32` or `u64`, in little-endian order.
+/// A number that processes can send and add: `f32`, `f64`, `i32`, `i64`, `u32` or `u64`, in little-endian order.
 pub trait Element: Copy + Default + Debug + AddAssign + Send + Sync + private::Sealed + 'static {
     /// Size in bytes.
     const SIZE: usize = size_of::<Self>();

@@ -13,10 +13,10 @@ pub struct Launched {
     /// Number of processes in the group.
     pub size: usize,
     /// The number of this process among them, if the launcher tells it.
-    pub rank: Option<usize>,
+    pub process: Option<usize>,
 }
 
-/// The variables that hold the number of processes and the rank of this process: for Open MPI and PRRTE; for MPICH, Intel MPI and their
+/// The variables that hold the number of processes and the index of this one: for Open MPI and PRRTE; for MPICH, Intel MPI and their
 /// relatives; for MVAPICH.
 const LAUNCHERS: [(&str, &str); 3] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -37,11 +37,11 @@ impl Launched {
     /// Reads an environment. `mpirun` comes before Slurm, because within a job it starts its own processes as a step.
     fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name)?.trim().parse().ok();
-        let read = |(of_size, of_rank): (&'static str, &str)| {
+        let read = |(of_size, of_process): (&'static str, &str)| {
             Some(Self {
                 variable: of_size,
                 size: number(of_size)?,
-                rank: number(of_rank),
+                process: number(of_process),
             })
         };
         LAUNCHERS.into_iter().find_map(read).or_else(|| {
@@ -52,7 +52,7 @@ impl Launched {
 
     /// Whether this process is the first, or may be.
     pub fn is_first(&self) -> bool {
-        self.rank.unwrap_or(0) == 0
+        self.process.unwrap_or(0) == 0
     }
 }
 
@@ -89,15 +89,15 @@ mod tests {
 
     #[test]
     fn one_process_is_the_first() {
-        let of_rank = |rank: &str| {
+        let of_process = |process: &str| {
             Launched::find(|name| match name {
                 "PMI_SIZE" => Some("4".to_owned()),
-                "PMI_RANK" => Some(rank.to_owned()),
+                "PMI_RANK" => Some(process.to_owned()),
                 _ => None,
             })
         };
-        assert!(of_rank("0").unwrap().is_first());
-        assert!(!of_rank("3").unwrap().is_first());
+        assert!(of_process("0").unwrap().is_first());
+        assert!(!of_process("3").unwrap().is_first());
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(found(&script), None);
         let step = [script[0], script[1], ("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4")];
         assert_eq!(found(&step).as_deref(), Some("SLURM_STEP_NUM_TASKS=4"));
-        // Within a job, mpirun starts one daemon per machine as a step, and each of them starts the ranks.
+        // Within a job, mpirun starts one daemon per machine as a step, and each of them starts the processes.
         let daemon = [step[2], ("SLURM_STEP_NUM_TASKS", "2"), ("OMPI_COMM_WORLD_SIZE", "8")];
         assert_eq!(found(&daemon).as_deref(), Some("OMPI_COMM_WORLD_SIZE=8"));
     }

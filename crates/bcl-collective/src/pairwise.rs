@@ -4,9 +4,9 @@ use crate::Element;
 
 /// Adds items as a balanced binary tree: neighbours first, then neighbouring pairs, and so on.
 ///
-/// The tree depends on the number of items alone. If ranks hold equally many consecutive items and that number is a power of two, then the
-/// tree over the items of one rank is a subtree of that over all items. So the sums of all ranks, added by
-/// [`all_reduce`](trait.Collective.html#method.all_reduce), have the bits of a sum over all items on one rank.
+/// The tree depends on the number of items alone. If processes hold equally many consecutive items and that number is a power of two, then the
+/// tree over the items of one process is a subtree of that over all items. So the sums of all processes, added by
+/// [`all_reduce`](trait.Collective.html#method.all_reduce), have the bits of a sum over all items on one process.
 ///
 /// At most one partial sum per level of the tree exists at a time.
 ///
@@ -84,12 +84,16 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_with_a_power_of_two_of_items_holds_a_subtree() {
-        for ranks in 1..9 {
+    fn a_process_with_a_power_of_two_of_items_holds_a_subtree() {
+        for processes in 1..9 {
             for each in [1, 2, 4, 8] {
-                let whole = items(ranks * each);
-                let by_rank = whole.chunks(each).map(|part| tree(part.to_vec()));
-                assert_eq!(tree(by_rank), tree(whole.clone()), "{ranks} ranks with {each} items each");
+                let whole = items(processes * each);
+                let by_process = whole.chunks(each).map(|part| tree(part.to_vec()));
+                assert_eq!(
+                    tree(by_process),
+                    tree(whole.clone()),
+                    "{processes} processes with {each} items each"
+                );
             }
         }
         assert_eq!(tree([]), "");

@@ -1,4 +1,4 @@
-//! Ranks as threads of one process.
+//! Processes as threads of one process.
 
 use crate::{Collective, collective::check_parts};
 use std::{
@@ -7,13 +7,13 @@ use std::{
     thread,
 };
 
-/// One rank of a group of threads, for tests: with the same bits as any other transport.
+/// One process of a group of threads, for tests: with the same bits as any other transport.
 ///
-/// The group ends as a whole. If one rank panics, ends while others wait for it, makes another call than they do, or aborts, then all ranks
+/// The group ends as a whole. If one process panics, ends while others wait for it, makes another call than they do, or aborts, then all processes
 /// that wait panic with the reason.
 #[derive(Debug)]
 pub struct Threads {
-    rank: usize,
+    process: usize,
     group: Arc<Group>,
 }
 
@@ -24,7 +24,7 @@ struct Group {
     changed: Condvar,
 }
 
-/// One exchange at a time: all ranks put their message in, then all take theirs out, then the next exchange begins.
+/// One exchange at a time: all processes put their message in, then all take theirs out, then the next exchange begins.
 #[derive(Debug)]
 struct State {
     messages: Vec<Option<Message>>,
@@ -44,18 +44,18 @@ struct Message {
 #[derive(Debug)]
 enum Receivers {
     All,
-    /// Each rank gets the part of this length.
+    /// Each process gets the part of this length.
     Parts(Vec<usize>),
     Nobody,
 }
 
 impl Message {
-    fn part_of(&self, rank: usize) -> &[u8] {
+    fn part_of(&self, process: usize) -> &[u8] {
         match &self.to {
             Receivers::All => &self.bytes,
             Receivers::Parts(lengths) => {
-                let begin = lengths[..rank].iter().sum();
-                &self.bytes[begin..][..lengths[rank]]
+                let begin = lengths[..process].iter().sum();
+                &self.bytes[begin..][..lengths[process]]
             }
             Receivers::Nobody => &[],
         }
@@ -63,28 +63,28 @@ impl Message {
 }
 
 impl Threads {
-    /// The ranks of a new group, for threads that the caller starts. [`run`](Self::run) also notices ranks that end too early.
+    /// The processes of a new group, for threads that the caller starts. [`run`](Self::run) also notices processes that end too early.
     ///
     /// # Panics
     /// Panics if `size` is 0.
     pub fn group(size: usize) -> Vec<Arc<dyn Collective>> {
         let group = Group::new(size);
-        (0..size).map(|rank| Self::rank_of(rank, &group)).collect()
+        (0..size).map(|process| Self::process_of(process, &group)).collect()
     }
 
-    /// Runs `work` once per rank, each in its own thread, and returns the results in the order of ranks.
+    /// Runs `work` once per process, each in its own thread, and returns the results in the order of processes.
     ///
     /// # Panics
-    /// Panics if `size` is 0, or with the panic of the rank that failed first.
+    /// Panics if `size` is 0, or with the panic of the process that failed first.
     pub fn run<T: Send>(size: usize, work: impl Fn(Arc<dyn Collective>) -> T + Sync) -> Vec<T> {
         let group = Group::new(size);
-        let run = |rank| {
-            let outcome = panic::catch_unwind(AssertUnwindSafe(|| work(Self::rank_of(rank, &group))));
-            group.end(rank, outcome.is_err());
+        let run = |process| {
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| work(Self::process_of(process, &group))));
+            group.end(process, outcome.is_err());
             outcome
         };
         let outcomes: Vec<thread::Result<T>> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || run(rank))).collect();
+            let threads: Vec<_> = (0..size).map(|process| scope.spawn(move || run(process))).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().and_then(|outcome| outcome))
@@ -99,7 +99,7 @@ impl Threads {
                 Err(panic) => panics.push(panic),
             }
         }
-        // Ranks that only waited panic with the reason of the first; its own panic says more.
+        // Processes that only waited panic with the reason of the first; its own panic says more.
         let echoes = |panic: &Box<dyn std::any::Any + Send>| panic.downcast_ref::<String>() == first.as_ref();
         let cause = panics.iter().position(|panic| !echoes(panic)).unwrap_or(0);
         if cause < panics.len() {
@@ -108,23 +108,23 @@ impl Threads {
         results
     }
 
-    fn rank_of(rank: usize, group: &Arc<Group>) -> Arc<dyn Collective> {
+    fn process_of(process: usize, group: &Arc<Group>) -> Arc<dyn Collective> {
         Arc::new(Self {
-            rank,
+            process,
             group: Arc::clone(group),
         })
     }
 
-    /// Sends a message, and returns what all ranks sent to this one, in the order of ranks.
+    /// Sends a message, and returns what all processes sent to this one, in the order of processes.
     fn exchange(&self, call: &'static str, bytes: Vec<u8>, to: Receivers) -> Vec<u8> {
         let group = &self.group;
         let mut state = group.wait_while(group.state(), |state| state.is_complete);
         let other = state.messages.iter().flatten().find(|other| other.call != call);
         if let Some(other) = other.map(|other| other.call) {
-            let reason = format!("rank {} calls {call} while another rank calls {other}", self.rank);
+            let reason = format!("process {} calls {call} while another process calls {other}", self.process);
             group.fail(state, reason);
         }
-        state.messages[self.rank] = Some(Message { call, bytes, to });
+        state.messages[self.process] = Some(Message { call, bytes, to });
         state.is_complete = state.messages.iter().all(Option::is_some);
         if state.is_complete {
             group.changed.notify_all();
@@ -134,7 +134,7 @@ impl Threads {
             .messages
             .iter()
             .flatten()
-            .flat_map(|message| message.part_of(self.rank))
+            .flat_map(|message| message.part_of(self.process))
             .copied()
             .collect();
         state.taken += 1;
@@ -149,7 +149,7 @@ impl Threads {
 
 impl Group {
     fn new(size: usize) -> Arc<Self> {
-        assert!(size > 0, "a group has at least one rank");
+        assert!(size > 0, "a group has at least one process");
         let state = State {
             messages: (0..size).map(|_| None).collect(),
             taken: 0,
@@ -168,7 +168,7 @@ impl Group {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `condition` no longer holds; panics once the group has failed or waits for a rank that has ended.
+    /// Waits until `condition` no longer holds; panics once the group has failed or waits for a process that has ended.
     fn wait_while<'a>(&self, mut state: MutexGuard<'a, State>, condition: impl Fn(&State) -> bool) -> MutexGuard<'a, State> {
         loop {
             if let Some(failure) = state.failure.clone() {
@@ -178,15 +178,15 @@ impl Group {
             if !condition(&state) {
                 return state;
             }
-            let missing = (0..self.size).find(|&rank| state.ended[rank] && state.messages[rank].is_none());
-            if let (Some(rank), false) = (missing, state.is_complete) {
-                self.fail(state, format!("rank {rank} has ended while others wait for it"));
+            let missing = (0..self.size).find(|&process| state.ended[process] && state.messages[process].is_none());
+            if let (Some(process), false) = (missing, state.is_complete) {
+                self.fail(state, format!("process {process} has ended while others wait for it"));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Ends all ranks that wait, now or later.
+    /// Ends all processes that wait, now or later.
     fn fail(&self, mut state: MutexGuard<'_, State>, reason: String) -> ! {
         state.failure.get_or_insert(reason.clone());
         drop(state);
@@ -194,12 +194,12 @@ impl Group {
         panic!("{reason}");
     }
 
-    /// Notes that a rank has ended.
-    fn end(&self, rank: usize, panicked: bool) {
+    /// Notes that a process has ended.
+    fn end(&self, process: usize, panicked: bool) {
         let mut state = self.state();
-        state.ended[rank] = true;
+        state.ended[process] = true;
         if panicked {
-            state.failure.get_or_insert_with(|| format!("rank {rank} has panicked"));
+            state.failure.get_or_insert_with(|| format!("process {process} has panicked"));
         }
         drop(state);
         self.changed.notify_all();
@@ -207,8 +207,8 @@ impl Group {
 }
 
 impl Collective for Threads {
-    fn rank(&self) -> usize {
-        self.rank
+    fn index(&self) -> usize {
+        self.process
     }
 
     fn size(&self) -> usize {
@@ -225,7 +225,11 @@ impl Collective for Threads {
     }
 
     fn broadcast(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let to = if self.rank == 0 { Receivers::All } else { Receivers::Nobody };
+        let to = if self.process == 0 {
+            Receivers::All
+        } else {
+            Receivers::Nobody
+        };
         self.exchange("broadcast", bytes, to)
     }
 
@@ -234,7 +238,7 @@ impl Collective for Threads {
     }
 
     fn abort(&self, code: i32) -> ! {
-        let reason = format!("rank {} called abort({code})", self.rank);
+        let reason = format!("process {} called abort({code})", self.process);
         self.group.fail(self.group.state(), reason)
     }
 }
@@ -255,17 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn bytes_arrive_in_the_order_of_ranks_with_lengths_that_differ() {
+    fn bytes_arrive_in_the_order_of_processes_with_lengths_that_differ() {
         let gathered = Threads::run(4, |collective| {
-            collective.all_gather(vec![collective.rank() as u8; collective.rank()])
+            collective.all_gather(vec![collective.index() as u8; collective.index()])
         });
         assert_eq!(gathered, vec![vec![1, 2, 2, 3, 3, 3]; 4]);
 
-        // Rank r sends r + s bytes to rank s.
+        // Process r sends r + s bytes to process s.
         let exchanged = Threads::run(3, |collective| {
-            let lengths: Vec<usize> = (0..3).map(|other| collective.rank() + other).collect();
+            let lengths: Vec<usize> = (0..3).map(|other| collective.index() + other).collect();
             let mine =
-                (0..3_u8).flat_map(|other| vec![10 * collective.rank() as u8 + other; collective.rank() + usize::from(other)]);
+                (0..3_u8).flat_map(|other| vec![10 * collective.index() as u8 + other; collective.index() + usize::from(other)]);
             collective.all_to_all(mine.collect(), &lengths)
         });
         assert_eq!(exchanged[0], [10, 20, 20]);
@@ -273,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn broadcast_gives_the_bytes_of_rank_0() {
-        let received = Threads::run(3, |collective| collective.broadcast(vec![7 + collective.rank() as u8; 2]));
+    fn broadcast_gives_the_bytes_of_process_0() {
+        let received = Threads::run(3, |collective| collective.broadcast(vec![7 + collective.index() as u8; 2]));
         assert_eq!(received, [[7, 7]; 3]);
     }
 
@@ -282,8 +286,8 @@ mod tests {
     fn many_exchanges_in_a_row_do_not_mix() {
         let sums = Threads::run(4, |collective| {
             (0..2000_u32).all(|i| {
-                let all = collective.all_gather_values(&[i * 4 + collective.rank() as u32]);
-                all == [0, 1, 2, 3].map(|rank| i * 4 + rank)
+                let all = collective.all_gather_values(&[i * 4 + collective.index() as u32]);
+                all == [0, 1, 2, 3].map(|process| i * 4 + process)
             })
         });
         assert_eq!(sums, [true; 4]);
@@ -302,36 +306,36 @@ mod tests {
     }
 
     #[test]
-    fn one_panic_ends_all_ranks_and_is_the_one_that_is_shown() {
+    fn one_panic_ends_all_processes_and_is_the_one_that_is_shown() {
         let message = panic_of(3, |collective| {
-            assert!(collective.rank() != 1, "out of memory");
+            assert!(collective.index() != 1, "out of memory");
             collective.barrier();
         });
         assert_eq!(message, "out of memory");
     }
 
     #[test]
-    fn a_rank_that_ends_early_ends_all() {
+    fn a_process_that_ends_early_ends_all() {
         let message = panic_of(3, |collective| {
-            if collective.rank() != 2 {
+            if collective.index() != 2 {
                 collective.barrier();
             }
         });
-        assert_eq!(message, "rank 2 has ended while others wait for it");
+        assert_eq!(message, "process 2 has ended while others wait for it");
     }
 
     #[test]
-    fn abort_ends_all_ranks() {
-        let message = panic_of(2, |collective| match collective.rank() {
+    fn abort_ends_all_processes() {
+        let message = panic_of(2, |collective| match collective.index() {
             0 => collective.barrier(),
             _ => collective.abort(3),
         });
-        assert_eq!(message, "rank 1 called abort(3)");
+        assert_eq!(message, "process 1 called abort(3)");
     }
 
     #[test]
-    fn different_calls_end_all_ranks() {
-        let message = panic_of(2, |collective| match collective.rank() {
+    fn different_calls_end_all_processes() {
+        let message = panic_of(2, |collective| match collective.index() {
             0 => collective.barrier(),
             _ => drop(collective.all_gather(Vec::new())),
         });

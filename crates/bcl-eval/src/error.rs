@@ -27,11 +27,11 @@ pub enum EvaluationError {
     /// Graphs cannot be classified.
     #[error(transparent)]
     Graphs(GraphError),
-    /// Another rank could not do its share.
-    #[error("rank {rank}: {problem}")]
-    OfRank {
-        /// The rank.
-        rank: usize,
+    /// Another process could not do its share.
+    #[error("process {process}: {problem}")]
+    OfProcess {
+        /// The index of the process.
+        process: usize,
         /// Its error.
         problem: String,
     },

@@ -38,7 +38,7 @@
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`], [`batch_norm_with`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
-//! | [`sum_over_ranks`] | a sum over processes that train together | a sum without a gradient |
+//! | [`sum_over_processes`] | a sum over processes that train together | a sum without a gradient |
 //! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`moving_average`] | a copy of parameters that follows them | three passes per parameter, two of which allocate |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
@@ -96,7 +96,7 @@ pub mod convolution_algorithms {
 
 pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 pub use average::{AverageOps, moving_average};
-pub use collective_sum::{CollectiveOps, sum_over_ranks};
+pub use collective_sum::{CollectiveOps, sum_over_processes};
 pub use contrast::{
     Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_is_fused, contrast_views,
 };

@@ -117,8 +117,8 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// The part of a batch that is encoded at a time.
     type Part;
 
-    /// Whether each of several ranks that share a batch embeds all of it, so that all of them have the same tables, because the encoder needs the
-    /// whole batch. Otherwise the batch of a rank has the inputs of its own samples, and the rows of each table are stacked in the order of ranks.
+    /// Whether each of several processes that share a batch embeds all of it, so that all of them have the same tables, because the encoder needs the
+    /// whole batch. Otherwise the batch of a process has the inputs of its own samples, and the rows of each table are stacked in the order of processes.
     const EMBEDS_WHOLE_BATCH: bool = false;
 
     /// The encoder.

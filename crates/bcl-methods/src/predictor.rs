@@ -33,7 +33,7 @@ pub(super) fn predictor(hidden: usize, start: &MethodStart) -> ProjectionHead {
         ..ProjectionHeadConfig::default()
     };
     let predictor = config.init(start.dim, start.seed.named("predictor").0, &start.device);
-    predictor.with_norms_over_ranks(start.norm_ranks.as_ref())
+    predictor.with_norms_over_processes(start.norm_processes.as_ref())
 }
 
 /// Fills the [tables](TABLES) from the predictions and targets of a view.

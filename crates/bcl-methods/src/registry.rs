@@ -69,8 +69,8 @@ pub struct MethodStart {
     pub num_steps: usize,
     /// Precision of the encoder.
     pub precision: Precision,
-    /// The ranks whose samples batch normalisation covers, if not this process alone. The encoder has them, too.
-    pub norm_ranks: Option<Arc<dyn Collective>>,
+    /// The processes whose samples batch normalisation covers, if not this process alone. The encoder has them, too.
+    pub norm_processes: Option<Arc<dyn Collective>>,
     /// Seed of the method's own parameters and draws.
     pub seed: Seed,
     /// The device.
@@ -88,7 +88,7 @@ impl MethodStart {
             steps_per_epoch: 1,
             num_steps: 1,
             precision: Precision::F32,
-            norm_ranks: None,
+            norm_processes: None,
             seed: Seed(0),
             device: device.clone(),
         }

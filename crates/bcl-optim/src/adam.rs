@@ -17,7 +17,7 @@ pub struct AdamConfig {
     pub epsilon: f32,
     /// Weight decay λ, coupled for Adam and decoupled for `AdamW`.
     pub decay: AdamDecay,
-    /// Whether rows of tables, which are parameters of rank 2, stay as they are in steps in which their gradient is zero: see
+    /// Whether rows of tables, which are parameters of two dimensions, stay as they are in steps in which their gradient is zero: see
     /// [`bcl_kernels::lazy_adam()`].
     pub lazy: bool,
 }

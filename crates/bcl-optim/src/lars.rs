@@ -50,7 +50,7 @@ impl LarsConfig {
 /// w <- w - v
 /// ```
 ///
-/// where γ is the learning rate of the schedule. Parameters of rank 1 (biases, and scale and shift of batch normalisation) get neither
+/// where γ is the learning rate of the schedule. Parameters of one dimension (biases, and scale and shift of batch normalisation) get neither
 /// weight decay nor adaptation: `u = g`, `r = 1`.
 ///
 /// Source: You, Gitman, Ginsburg, [Large Batch Training of Convolutional Networks](https://arxiv.org/abs/1708.03888). As in SimCLR's

@@ -110,10 +110,10 @@ pub enum Error {
         /// Why it failed.
         first: Box<Error>,
     },
-    /// Rank 0 stopped the run, and its message says why.
-    #[error("rank 0 has stopped the run; its message says why")]
-    OfFirstRank {
-        /// The exit code of rank 0.
+    /// Process 0 stopped the run, and its message says why.
+    #[error("process 0 has stopped the run; its message says why")]
+    OfFirstProcess {
+        /// The exit code of process 0.
         code: u8,
     },
     /// The user interrupted the run; its checkpoint is written.
@@ -122,12 +122,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// An error that all ranks meet: it stays itself on rank 0, which reports it.
-    pub(crate) fn of_all_ranks(ranks: &dyn Collective, error: Self) -> Self {
-        if ranks.is_first() {
+    /// An error that all processes meet: it stays itself on process 0, which reports it.
+    pub(crate) fn of_all_processes(processes: &dyn Collective, error: Self) -> Self {
+        if processes.is_first() {
             error
         } else {
-            Self::OfFirstRank { code: error.exit_code() }
+            Self::OfFirstProcess { code: error.exit_code() }
         }
     }
 
@@ -185,7 +185,7 @@ impl Error {
             Self::Diverged { .. } | Self::Training(_) | Self::Evaluation(_) => 1,
             Self::Device(failure) | Self::DeviceInRun { failure, .. } => failure.exit_code(),
             Self::SomeFailed { first, .. } => first.exit_code(),
-            Self::OfFirstRank { code } => *code,
+            Self::OfFirstProcess { code } => *code,
             _ => 2,
         }
     }

@@ -138,7 +138,7 @@ fn two_and_three_processes_train_as_one_does() {
         let together = Sandbox::new();
         let output = finished(together.command(processes));
         let table = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(table.matches("shared").count(), 1, "rank 0 alone prints: {table}");
+        assert_eq!(table.matches("shared").count(), 1, "process 0 alone prints: {table}");
         let (a, b) = (Value::from(alone.records()), Value::from(together.records()));
         assert_close(&a, &b, &format!("{processes} processes"));
         assert_eq!(fs::read_dir(together.0.path().join("runs")).unwrap().count(), 1, "one folder");
@@ -216,9 +216,9 @@ fn a_run_survives_killed_processes_and_resumes_with_any_number() {
             let child = sandbox.command(processes).spawn().unwrap();
             if kills < 3 {
                 thread::sleep(time.mul_f64(random.next()));
-                let ranks = ranks_of(&child);
-                if let Some(rank) = ranks.get((random.next() * ranks.len() as f64) as usize) {
-                    signal("-KILL", *rank);
+                let processes = processes_of(&child);
+                if let Some(process) = processes.get((random.next() * processes.len() as f64) as usize) {
+                    signal("-KILL", *process);
                     kills += 1;
                 }
             }
@@ -258,32 +258,34 @@ fn at_ten_killed_processes_all_end_within_seconds_and_resume_with_the_same_bits(
 
     let mut random = Random(17);
     let mut killed = 0;
-    println!("| kill | rank | after s | epochs | exit code | all ended after s |");
+    println!("| kill | process | after s | epochs | exit code | all ended after s |");
     for attempt in 0.. {
         assert!(attempt < 30, "most runs end before the kill");
         let sandbox = Sandbox::new();
         let mut child = sandbox.command(PROCESSES).spawn().unwrap();
         begun(&sandbox);
-        let ranks = ranks_of(&child);
-        assert_eq!(ranks.len(), PROCESSES);
+        let processes = processes_of(&child);
+        assert_eq!(processes.len(), PROCESSES);
         let moment = time.mul_f64(random.next());
-        let rank = (random.next() * PROCESSES as f64) as usize;
+        let process = (random.next() * PROCESSES as f64) as usize;
         thread::sleep(moment);
         let epochs = fs::read_to_string(sandbox.run().join("metrics.jsonl")).map_or(0, |text| text.lines().count());
         if child.try_wait().unwrap().is_some() {
             continue;
         }
         let kill = Instant::now();
-        signal("-KILL", ranks[rank]);
+        signal("-KILL", processes[process]);
         let output = ended(child);
         if output.status.success() {
             continue;
         }
-        until("the other processes end", || !ranks.iter().any(|rank| is_alive(*rank)));
+        until("the other processes end", || {
+            !processes.iter().any(|process| is_alive(*process))
+        });
         let seconds = kill.elapsed().as_secs_f64();
         killed += 1;
         println!(
-            "| {killed} | {rank} | {:.2} | {epochs} | {} | {seconds:.2} |",
+            "| {killed} | {process} | {:.2} | {epochs} | {} | {seconds:.2} |",
             moment.as_secs_f64(),
             output.status.code().unwrap_or_default()
         );
@@ -331,7 +333,7 @@ fn the_first_signal_saves_and_the_run_resumes_with_the_same_bits() {
 }
 
 /// The processes that the `mpirun` of a program has started; of a single process, itself.
-fn ranks_of(child: &Child) -> Vec<u32> {
+fn processes_of(child: &Child) -> Vec<u32> {
     let launchers = children_of(child.id());
     if launchers.is_empty() {
         return vec![child.id()];

@@ -84,7 +84,7 @@ fn start(recipe: &ImageRecipe, num_images: usize, steps: usize, device: &Device)
         steps_per_epoch: steps,
         num_steps: steps,
         precision: recipe.training.precision,
-        norm_ranks: None,
+        norm_processes: None,
         seed: Seed(0),
         device: device.clone(),
     };

@@ -65,7 +65,7 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 
 /// Makes a table from loaded data.
 pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
-    processes::refuse_differences(&*pool.ranks, &plan.facts(prepared.record()))?;
+    processes::refuse_differences(&*pool.processes, &plan.facts(prepared.record()))?;
     let _lock = lock_folder(out, pool)?;
     pool.on_first(|| plan.keep(out, prepared.record()))?;
     let run = TableRun {
@@ -81,7 +81,7 @@ pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prep
     pool.on_first(|| run.finish(tested, looks))
 }
 
-/// Creates and locks the folder of a table. No other program can write a table there until the lock is dropped, which rank 0 has.
+/// Creates and locks the folder of a table. No other program can write a table there until the lock is dropped, which process 0 has.
 pub(super) fn lock_folder(out: &Path, pool: &RunPool) -> Result<Option<FolderLock>, Error> {
     let mut lock = None;
     pool.on_first(|| {
@@ -205,7 +205,7 @@ impl<'a> TableRun<'a> {
         let mut tasks = Vec::new();
         let mut tested = Vec::new();
         let tuned = self.out.join(TUNED);
-        let is_first = self.pool.ranks.is_first();
+        let is_first = self.pool.processes.is_first();
         if is_first {
             bcl_files::create_folder(&tuned)?;
         }
@@ -279,7 +279,7 @@ impl<'a> TableRun<'a> {
             quiet: true,
             stop: self.pool.stop.clone(),
             loggers: Loggers::default(),
-            ranks: Arc::new(Alone),
+            processes: Arc::new(Alone),
         }
     }
 

@@ -20,8 +20,8 @@
 //! continues the rest from the last checkpoints, and ends in the same table.
 //!
 //! # Several processes
-//! The processes of [`RunPool::ranks`] split the trials and the tests of a table. Each trains its runs by itself, in the folders that a single
-//! process would use, so any number of processes can continue a table. The processes exchange results before each choice, and rank 0 writes
+//! The processes of [`RunPool::processes`] split the trials and the tests of a table. Each trains its runs by itself, in the folders that a single
+//! process would use, so any number of processes can continue a table. The processes exchange results before each choice, and process 0 writes
 //! the table, with the same bytes as a single process.
 
 mod candidates;

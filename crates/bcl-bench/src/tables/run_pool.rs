@@ -30,9 +30,9 @@ pub struct RunPool {
     pub stop: Stop,
     /// Whether to print no progress.
     pub quiet: bool,
-    /// The processes that split the runs of a table; each trains its runs by itself. All of them see the folder of the table. Rank 0 writes the
+    /// The processes that split the runs of a table; each trains its runs by itself. All of them see the folder of the table. Process 0 writes the
     /// files that belong to no run.
-    pub ranks: Arc<dyn Collective>,
+    pub processes: Arc<dyn Collective>,
 }
 
 /// A run to compute.
@@ -54,21 +54,21 @@ impl RunPool {
         tasks: &[Task],
         work: impl Fn(&Task) -> Result<(T, String), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let size = self.ranks.size();
+        let size = self.processes.size();
         if size == 1 {
             return self.own(&tasks.iter().collect::<Vec<_>>(), work);
         }
         // A signal lets this process live until all have stopped: a launcher ends all of them at the first exit.
         let _registered = self.stop.register();
         // Neighbours are often equally long, such as the seeds of a row, so they go to different processes.
-        let own: Vec<&Task> = tasks.iter().skip(self.ranks.rank()).step_by(size).collect();
+        let own: Vec<&Task> = tasks.iter().skip(self.processes.index()).step_by(size).collect();
         let finished = match self.own(&own, work) {
             Ok(results) => Some(results),
             Err(Error::Interrupted(_)) => None,
             Err(error) => return Err(error),
         };
         let all: Option<Vec<Vec<T>>> = self
-            .ranks
+            .processes
             .gather_results(&finished)
             .map_err(Error::Training)?
             .into_iter()
@@ -82,12 +82,12 @@ impl RunPool {
         Ok(in_order.collect())
     }
 
-    /// Runs `work` on rank 0; see [`processes::on_first`].
+    /// Runs `work` on process 0; see [`processes::on_first`].
     pub(super) fn on_first<T: Clone + Serialize + DeserializeOwned>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        processes::on_first(&*self.ranks, work)
+        processes::on_first(&*self.processes, work)
     }
 
     /// The tasks of this process.

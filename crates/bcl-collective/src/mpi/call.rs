@@ -22,7 +22,7 @@ pub(super) enum Call {
     Barrier {
         reply: SyncSender<Vec<u8>>,
     },
-    /// Replies with the exit codes of all ranks once MPI is finalised.
+    /// Replies with the exit codes of all processes once MPI is finalised.
     End {
         code: u8,
         reply: SyncSender<Vec<u8>>,

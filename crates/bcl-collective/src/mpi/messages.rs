@@ -9,7 +9,7 @@ use mpi::{
 
 /// The calls of one communicator, with messages of at most `largest` bytes each.
 ///
-/// Lengths may differ by rank, so each call first exchanges them. All ranks then know alike into how many pieces it is cut.
+/// Lengths may differ by process, so each call first exchanges them. All processes then know alike into how many pieces it is cut.
 pub(super) struct Messages<'a> {
     pub(super) world: &'a SimpleCommunicator,
     pub(super) largest: usize,
@@ -20,7 +20,7 @@ impl Messages<'_> {
         self.world.size() as usize
     }
 
-    /// The bytes that each rank may contribute to one message among all.
+    /// The bytes that each process may contribute to one message among all.
     fn piece(&self) -> usize {
         (self.largest / self.size()).max(1)
     }
@@ -49,7 +49,7 @@ impl Messages<'_> {
     }
 
     pub(super) fn all_to_all(&self, mine: &[u8], lengths: &[usize]) -> Vec<u8> {
-        // Each rank tells every other rank the length of its part, and the length of the longest part that it sends.
+        // Each process tells every other process the length of its part, and the length of the longest part that it sends.
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let told: Vec<u64> = lengths.iter().flat_map(|&length| [length as u64, longest as u64]).collect();
         let mut heard = vec![0_u64; told.len()];
@@ -69,7 +69,7 @@ impl Messages<'_> {
         for begin in (0..longest).step_by(self.piece()) {
             let pieces = self.pieces(lengths, begin);
             let parts: Vec<&[u8]> = (0..self.size())
-                .map(|rank| piece_of(&mine[sent_from[rank]..][..lengths[rank]], begin, self.piece()))
+                .map(|process| piece_of(&mine[sent_from[process]..][..lengths[process]], begin, self.piece()))
                 .collect();
             let sent = parts.concat();
             let parts = Partition::new(at_an_address(&sent), counts(&pieces), counts(&begins(&pieces)));

@@ -1,4 +1,4 @@
-//! Ranks as processes that MPI connects.
+//! Processes that MPI connects.
 //!
 //! One thread owns MPI: it initialises it (`MPI_THREAD_FUNNELED`) and makes every call, fed by a channel. So the handle is `Send + Sync`
 //! although a communicator of the crate `mpi` is not, and MPI needs no locks.
@@ -25,7 +25,7 @@ use std::{
 /// finalised MPI instead, it would wait for the others for ever, and they for it.
 #[derive(Debug)]
 pub struct Mpi {
-    rank: usize,
+    process: usize,
     size: usize,
     neighbours: Neighbours,
     calls: Sender<Call>,
@@ -33,11 +33,11 @@ pub struct Mpi {
     is_busy: Arc<AtomicBool>,
 }
 
-/// The ranks on the same machine.
+/// The processes on the same machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbours {
-    /// The number of this rank among them, from 0.
-    pub rank: usize,
+    /// The number of this process among them, from 0.
+    pub process: usize,
     /// Their number.
     pub size: usize,
 }
@@ -63,11 +63,11 @@ pub enum MpiError {
 /// The most bytes of one message: counts of MPI are `i32`.
 const LARGEST_MESSAGE: usize = i32::MAX as usize;
 
-/// How long to wait for the thread to abort all ranks.
+/// How long to wait for the thread to abort all processes.
 const ABORT_PATIENCE: Duration = Duration::from_secs(1);
 
 impl Mpi {
-    /// Starts MPI. Without a launcher, this process is the only rank.
+    /// Starts MPI. Without a launcher, this process is alone.
     ///
     /// # Errors
     /// Returns an error if MPI was started before, or cannot be used beside threads.
@@ -75,7 +75,7 @@ impl Mpi {
         Self::start_with_largest_message(LARGEST_MESSAGE)
     }
 
-    /// Starts MPI and splits messages of more than `bytes`, for tests. All ranks must pass the same number.
+    /// Starts MPI and splits messages of more than `bytes`, for tests. All processes must pass the same number.
     ///
     /// # Errors
     /// Returns the same errors as [`start`](Self::start).
@@ -89,7 +89,7 @@ impl Mpi {
             .spawn(move || thread::run(&received, &started, &busy, bytes.min(LARGEST_MESSAGE)))?;
         let place = outcome.recv().unwrap_or(Err(MpiError::Failed))?;
         Ok(Self {
-            rank: place.rank,
+            process: place.process,
             size: place.size,
             neighbours: place.neighbours,
             calls,
@@ -97,15 +97,15 @@ impl Mpi {
         })
     }
 
-    /// The ranks on the same machine.
+    /// The processes on the same machine.
     pub fn neighbours(&self) -> Neighbours {
         self.neighbours
     }
 
-    /// Waits until all ranks end, then finalises MPI and returns their exit codes, in the order of ranks. Nothing else may be called
+    /// Waits until all processes end, then finalises MPI and returns their exit codes, in the order of processes. Nothing else may be called
     /// afterwards.
     ///
-    /// Returns `None` if the others do not end within `patience`, so that this rank has failed alone. The caller must then
+    /// Returns `None` if the others do not end within `patience`, so that this process has failed alone. The caller must then
     /// [`exit`](process::exit): the launcher notices that MPI was not finalised, and ends the others.
     pub fn end(&self, code: u8, patience: Option<Duration>) -> Option<Vec<u8>> {
         let (reply, codes) = mpsc::sync_channel(1);
@@ -125,8 +125,8 @@ impl Mpi {
 }
 
 impl Collective for Mpi {
-    fn rank(&self) -> usize {
-        self.rank
+    fn index(&self) -> usize {
+        self.process
     }
 
     fn size(&self) -> usize {

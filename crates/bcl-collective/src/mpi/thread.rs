@@ -12,7 +12,7 @@ use std::sync::{
 
 /// Where this process is among the others.
 pub(super) struct Place {
-    pub(super) rank: usize,
+    pub(super) process: usize,
     pub(super) size: usize,
     pub(super) neighbours: Neighbours,
 }
@@ -32,14 +32,14 @@ pub(super) fn run(
         return report(Err(MpiError::WithoutThreads));
     }
     let world = universe.world();
-    // A rank that ends while others make calls must not mix with these, so the end has a communicator of its own.
+    // A process that ends while others make calls must not mix with these, so the end has a communicator of its own.
     let ending = world.duplicate();
     let machine = world.split_shared(world.rank());
     report(Ok(Place {
-        rank: world.rank() as usize,
+        process: world.rank() as usize,
         size: world.size() as usize,
         neighbours: Neighbours {
-            rank: machine.rank() as usize,
+            process: machine.rank() as usize,
             size: machine.size() as usize,
         },
     }));

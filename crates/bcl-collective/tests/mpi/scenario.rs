@@ -1,4 +1,4 @@
-//! What ranks do, and how they are started.
+//! What processes do, and how they are started.
 
 use crate::calls::{all_calls, is_saved, save};
 use bcl_collective::{Checked, Collective, Mpi};
@@ -23,7 +23,7 @@ pub(super) struct Outcome {
     pub(super) output: String,
 }
 
-/// Starts ranks of a scenario.
+/// Starts processes of a scenario.
 pub(super) fn mpirun(size: usize, scenario: &str, arguments: &[&str]) -> Outcome {
     let begin = Instant::now();
     // `timeout` ends a scenario that hangs, which then fails.
@@ -39,7 +39,7 @@ pub(super) fn mpirun(size: usize, scenario: &str, arguments: &[&str]) -> Outcome
         ])
         .args(["-n", &size.to_string()])
         .arg(env::current_exe().unwrap())
-        .args(["--exact", "rank", "--ignored", "--nocapture"])
+        .args(["--exact", "process", "--ignored", "--nocapture"])
         .env(SCENARIO, [&[scenario], arguments].concat().join(" "))
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
@@ -54,8 +54,8 @@ pub(super) fn mpirun(size: usize, scenario: &str, arguments: &[&str]) -> Outcome
     }
 }
 
-/// Runs as a rank of the scenario that the environment names.
-pub(super) fn run_as_rank() {
+/// Runs as a process of the scenario that the environment names.
+pub(super) fn run_as_process() {
     let text = env::var(SCENARIO).expect("the other tests set it");
     let words: Vec<&str> = text.split(' ').collect();
     let mpi = Arc::new(match words.get(2) {
@@ -63,53 +63,53 @@ pub(super) fn run_as_rank() {
         None => Mpi::start().unwrap(),
     });
     let collective: Arc<dyn Collective> = mpi.clone();
-    let is_one = collective.rank() == 1;
+    let is_one = collective.index() == 1;
     let wait_for_ever = || {
         collective.barrier();
         println!("reached the end");
     };
-    assert_eq!(mpi.neighbours().rank, mpi.rank(), "all ranks are on this machine");
+    assert_eq!(mpi.neighbours().process, mpi.index(), "all processes are on this machine");
     assert_eq!(mpi.neighbours().size, mpi.size());
     match words[0] {
         "all_calls" => {
-            save(Path::new(words[1]), collective.rank(), &all_calls(&*collective));
+            save(Path::new(words[1]), collective.index(), &all_calls(&*collective));
             mpi.end(0, None);
             process::exit(0);
         }
-        "rank_1_is_killed" if is_one => {
+        "process_1_is_killed" if is_one => {
             let _ = Command::new("kill").args(["-KILL", &process::id().to_string()]).status();
         }
-        "rank_1_aborts" if is_one => collective.abort(7),
-        "rank_1_aborts_while_another_of_its_threads_waits" if is_one => {
+        "process_1_aborts" if is_one => collective.abort(7),
+        "process_1_aborts_while_another_of_its_threads_waits" if is_one => {
             let other = Arc::clone(&collective);
             thread::spawn(move || other.all_gather(vec![1]));
             thread::sleep(Duration::from_millis(300));
             collective.abort(7);
         }
-        "rank_1_fails_alone" if is_one => {
+        "process_1_fails_alone" if is_one => {
             assert_eq!(mpi.end(2, Some(Duration::from_millis(500))), None);
             process::exit(2);
         }
-        "rank_1_returns" if is_one => process::exit(0),
-        "rank_1_panics" if is_one => {
-            // As in a program: a panic of one rank becomes an abort.
+        "process_1_returns" if is_one => process::exit(0),
+        "process_1_panics" if is_one => {
+            // As in a program: a panic of one process becomes an abort.
             let panic = thread::spawn(|| panic!("out of luck")).join();
             assert!(panic.is_err());
             collective.abort(101);
         }
         "all_end" => {
             // Not all at once.
-            thread::sleep(Duration::from_millis(100 * collective.rank() as u64));
+            thread::sleep(Duration::from_millis(100 * collective.index() as u64));
             let codes = mpi.end(130, Some(Duration::from_secs(30)));
             let folder = Path::new(words[1]);
-            save(folder, collective.rank(), &codes.unwrap());
+            save(folder, collective.index(), &codes.unwrap());
             // The first exit code other than 0 makes `mpirun` kill the others.
-            while !(0..collective.size()).all(|rank| is_saved(folder, rank)) {
+            while !(0..collective.size()).all(|process| is_saved(folder, process)) {
                 thread::sleep(Duration::from_millis(5));
             }
             process::exit(130);
         }
-        "rank_1_leaves_a_call_out" => {
+        "process_1_leaves_a_call_out" => {
             let checked = Checked::new(Arc::clone(&collective));
             checked.all_gather(vec![3]);
             if !is_one {
@@ -117,7 +117,7 @@ pub(super) fn run_as_rank() {
             }
             checked.barrier();
         }
-        // In all other scenarios, the other ranks wait for rank 1.
+        // In all other scenarios, the other processes wait for process 1.
         _ => {}
     }
     wait_for_ever();

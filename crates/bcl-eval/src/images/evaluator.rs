@@ -3,7 +3,7 @@
 use super::{
     FeatureExtractor, ImageEvaluationConfig, Protocol,
     features::rows,
-    on_ranks::{gathered, on_first},
+    on_processes::{gathered, on_first},
 };
 use crate::{
     EvaluationError,
@@ -162,22 +162,22 @@ impl ImageEvaluator {
     /// # Errors
     /// Returns an error if an image cannot be prepared for the encoder, or the evaluation is interrupted.
     pub fn features(&self, encoder: &ImageEncoder) -> Result<[Labelled; 2], EvaluationError> {
-        let both = self.both_on_ranks(encoder, &Alone)?;
-        Ok(both.expect("a single rank is the first"))
+        let both = self.both_on_processes(encoder, &Alone)?;
+        Ok(both.expect("a single process is the first"))
     }
 
-    /// Computes all features that an evaluation needs, with the images dealt to ranks that have the same encoder. Rank 0 gets the features, with the
-    /// bits of a single rank; all others get `None`.
+    /// Computes all features that an evaluation needs, with the images dealt to processes that have the same encoder. Process 0 gets the features, with the
+    /// bits of a single process; all others get `None`.
     ///
     /// # Errors
-    /// As [`features`](Self::features), on all ranks if on one.
-    pub fn features_on_ranks(
+    /// As [`features`](Self::features), on all processes if on one.
+    pub fn features_on_processes(
         &self,
         encoder: &ImageEncoder,
-        ranks: &dyn Collective,
+        processes: &dyn Collective,
     ) -> Result<Option<ImageFeatures>, EvaluationError> {
-        let both = self.both_on_ranks(encoder, ranks)?;
-        let views = self.two_views(encoder, ranks)?;
+        let both = self.both_on_processes(encoder, processes)?;
+        let views = self.two_views(encoder, processes)?;
         Ok(both
             .zip(views)
             .map(|([train, test], views)| ImageFeatures { train, test, views }))
@@ -189,11 +189,11 @@ impl ImageEvaluator {
     /// Returns an error if an image cannot be prepared for the encoder, there are fewer than two classes, features are not finite, or the evaluation is
     /// interrupted.
     pub fn encoder(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        let features = self.features_on_ranks(encoder, &Alone)?;
-        self.encoder_with(encoder, &features.expect("a single rank is the first"))
+        let features = self.features_on_processes(encoder, &Alone)?;
+        self.encoder_with(encoder, &features.expect("a single process is the first"))
     }
 
-    /// As [`encoder`](Self::encoder), given its [features](Self::features_on_ranks).
+    /// As [`encoder`](Self::encoder), given its [features](Self::features_on_processes).
     ///
     /// # Errors
     /// As [`encoder`](Self::encoder).
@@ -257,22 +257,22 @@ impl ImageEvaluator {
     /// # Errors
     /// As [`encoder`](Self::encoder).
     pub fn online(&self, encoder: &ImageEncoder) -> Result<Metrics, EvaluationError> {
-        self.online_on_ranks(encoder, &Alone)
+        self.online_on_processes(encoder, &Alone)
     }
 
-    /// As [`online`](Self::online), with the images dealt to ranks that have the same encoder. All of them get the metrics of a single rank.
+    /// As [`online`](Self::online), with the images dealt to processes that have the same encoder. All of them get the metrics of a single process.
     ///
     /// # Errors
-    /// As [`online`](Self::online), on all ranks if on one.
-    pub fn online_on_ranks(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Metrics, EvaluationError> {
+    /// As [`online`](Self::online), on all processes if on one.
+    pub fn online_on_processes(&self, encoder: &ImageEncoder, processes: &dyn Collective) -> Result<Metrics, EvaluationError> {
         if self.has_probes {
-            let both = self.both_on_ranks(encoder, ranks)?;
-            return on_first(ranks, both, |[train, test]| self.online_with(&train, &test));
+            let both = self.both_on_processes(encoder, processes)?;
+            return on_first(processes, both, |[train, test]| self.online_with(&train, &test));
         }
-        let views = self.two_views(encoder, ranks)?;
+        let views = self.two_views(encoder, processes)?;
         let images: Vec<usize> = self.spread_rows().into_iter().map(|row| self.test.images[row]).collect();
-        let features = self.encoded_on_ranks(self.test_images(), &images, encoder, ranks)?;
-        on_first(ranks, views.zip(features), |(views, features)| {
+        let features = self.encoded_on_processes(self.test_images(), &images, encoder, processes)?;
+        on_first(processes, views.zip(features), |(views, features)| {
             let mut metrics = of_two_views(&views)?;
             metrics.extend(spread_metrics(features)?);
             Ok(metrics)
@@ -325,10 +325,10 @@ impl ImageEvaluator {
     }
 
     /// Features of two random views of the same images.
-    fn two_views(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Option<[Tensor<2>; 2]>, EvaluationError> {
+    fn two_views(&self, encoder: &ImageEncoder, processes: &dyn Collective) -> Result<Option<[Tensor<2>; 2]>, EvaluationError> {
         let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
         let features = |epoch| {
-            gathered(images.len(), VIEWS_BLOCK, ranks, &self.extractor.device, |own| {
+            gathered(images.len(), VIEWS_BLOCK, processes, &self.extractor.device, |own| {
                 let blocks = images[own].chunks(VIEWS_BLOCK).map(|block| {
                     let views = self.random_view(self.test_images(), block, epoch)?;
                     Ok(encoder.raw_features(views, Mode::Eval))
@@ -340,24 +340,28 @@ impl ImageEvaluator {
         Ok(first.zip(second).map(|(first, second)| [first, second]))
     }
 
-    /// Features of whole images, on rank 0.
-    fn encoded_on_ranks(
+    /// Features of whole images, on process 0.
+    fn encoded_on_processes(
         &self,
         images: &Collection,
         chosen: &[usize],
         encoder: &ImageEncoder,
-        ranks: &dyn Collective,
+        processes: &dyn Collective,
     ) -> Result<Option<Tensor<2>>, EvaluationError> {
         let extractor = &self.extractor;
-        gathered(chosen.len(), FeatureExtractor::BLOCK, ranks, &extractor.device, |own| {
+        gathered(chosen.len(), FeatureExtractor::BLOCK, processes, &extractor.device, |own| {
             extractor.encoded(images, Some(&chosen[own]), encoder)
         })
     }
 
-    /// Features of the training and of the test images, on rank 0.
-    fn both_on_ranks(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Result<Option<[Labelled; 2]>, EvaluationError> {
+    /// Features of the training and of the test images, on process 0.
+    fn both_on_processes(
+        &self,
+        encoder: &ImageEncoder,
+        processes: &dyn Collective,
+    ) -> Result<Option<[Labelled; 2]>, EvaluationError> {
         let labelled = |images, sample: &Sample| {
-            let features = self.encoded_on_ranks(images, &sample.images, encoder, ranks)?;
+            let features = self.encoded_on_processes(images, &sample.images, encoder, processes)?;
             Ok::<_, EvaluationError>(features.map(|features| Labelled {
                 features,
                 labels: sample.classes.clone(),

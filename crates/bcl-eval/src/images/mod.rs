@@ -6,7 +6,7 @@
 //! | encode images in blocks | [`FeatureExtractor`] |
 //! | draw maps and the nearest neighbours of test images | [`showcase`] |
 //!
-//! Ranks that train together share out the images to encode: [`ImageEvaluator::features_on_ranks`], [`ImageEvaluator::online_on_ranks`].
+//! Processes that train together share out the images to encode: [`ImageEvaluator::features_on_processes`], [`ImageEvaluator::online_on_processes`].
 //!
 //! Accuracies need labels. Without labels, [`ImageEvaluator`] only measures alignment, uniformity and spread.
 
@@ -14,7 +14,7 @@ mod config;
 mod evaluator;
 mod features;
 mod few_labels;
-mod on_ranks;
+mod on_processes;
 mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol, check_label_fractions};

@@ -17,7 +17,7 @@ mod dot_products;
 mod embeddings;
 mod error;
 mod evaluator;
-mod on_ranks;
+mod on_processes;
 mod recommend;
 mod scorer;
 #[cfg(test)]

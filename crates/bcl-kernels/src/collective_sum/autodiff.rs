@@ -1,4 +1,4 @@
-//! A sum over ranks as a node of the autodiff graph. Its gradient is a sum over ranks, too.
+//! A sum over processes as a node of the autodiff graph. Its gradient is a sum over processes, too.
 
 use super::CollectiveOps;
 use bcl_collective::Collective;
@@ -11,24 +11,24 @@ use burn::backend::{Autodiff, Backend};
 use std::sync::Arc;
 
 impl<B: Backend + CollectiveOps, C: CheckpointStrategy> CollectiveOps for Autodiff<B, C> {
-    fn sum_over_ranks(values: FloatTensor<Self>, ranks: Arc<dyn Collective>) -> FloatTensor<Self> {
+    fn sum_over_processes(values: FloatTensor<Self>, processes: Arc<dyn Collective>) -> FloatTensor<Self> {
         let (values, node) = values.into_parts();
-        let sums = B::sum_over_ranks(values, ranks.clone());
-        match SumOverRanks.prepare::<C>([node]).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(ranks, sums),
+        let sums = B::sum_over_processes(values, processes.clone());
+        match SumOverProcesses.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish(processes, sums),
             OpsKind::UnTracked(prep) => prep.finish(sums),
         }
     }
 }
 
 #[derive(Debug)]
-struct SumOverRanks;
+struct SumOverProcesses;
 
-impl<B: Backend + CollectiveOps> Backward<B, 1> for SumOverRanks {
+impl<B: Backend + CollectiveOps> Backward<B, 1> for SumOverProcesses {
     type State = Arc<dyn Collective>;
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
-        let ranks = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| B::sum_over_ranks(grad, ranks));
+        let processes = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| B::sum_over_processes(grad, processes));
     }
 }

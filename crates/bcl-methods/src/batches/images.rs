@@ -5,10 +5,10 @@ use bcl_models::vision::Mode;
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use std::{ops::Range, sync::Arc};
 
-/// The images of a batch, with views of those that this rank embeds.
+/// The images of a batch, with views of those that this process embeds.
 #[derive(Debug, Clone)]
 pub struct ImageBatch {
-    /// The views: of all images, or of one rank's own contiguous part of them.
+    /// The views: of all images, or of one process's own contiguous part of them.
     pub views: BatchViews,
     /// Index of each image of the batch in the training data.
     pub images: Arc<[usize]>,

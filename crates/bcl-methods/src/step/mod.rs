@@ -45,8 +45,8 @@ pub struct Step<B> {
     pub noise: Option<Tensor<1>>,
     /// Maximum number of samples that are encoded, and of anchors that are compared, at a time; all at once if absent.
     pub gradient_cache: Option<usize>,
-    /// The ranks that share the batch.
-    pub ranks: Arc<dyn Collective>,
+    /// The processes that share the batch.
+    pub processes: Arc<dyn Collective>,
 }
 
 impl<B> Step<B> {
@@ -71,7 +71,7 @@ impl<B> Step<B> {
             estimator,
             noise,
             gradient_cache: None,
-            ranks: Arc::new(Alone),
+            processes: Arc::new(Alone),
         }
     }
 
@@ -83,9 +83,9 @@ impl<B> Step<B> {
         }
     }
 
-    /// Shares the step with other ranks. The batch then has the inputs that belong to this one.
-    pub fn on_ranks(self, ranks: Arc<dyn Collective>) -> Self {
-        Self { ranks, ..self }
+    /// Shares the step with other processes. The batch then has the inputs that belong to this one.
+    pub fn on_processes(self, processes: Arc<dyn Collective>) -> Self {
+        Self { processes, ..self }
     }
 
     /// Computes the objective of all anchors.
@@ -148,7 +148,7 @@ impl<B> Step<B> {
         let augmented = AugmentedLoss::with_running_rates(&**self.estimator.as_ref()?)?;
         let share = augmented.running()?;
         let at_most = self.gradient_cache.unwrap_or(usize::MAX);
-        let own = self.ranks.share(method.num_anchors(&self.batch));
+        let own = self.processes.share(method.num_anchors(&self.batch));
         let blocks = blocks(own.len(), at_most).map(|block| own.start + block.start..own.start + block.end);
         let log_means = blocks.map(|anchors| self.log_means_of(method, augmented, embeddings, anchors));
         let log_means = log_means.collect::<Option<Vec<_>>>()?;
@@ -161,14 +161,14 @@ impl<B> Step<B> {
 
     /// Stacks numbers of this process's anchors, and gathers the numbers of the other processes' anchors.
     fn of_all_anchors(&self, own: Vec<Tensor<1>>, device: &Device) -> Tensor<1> {
-        if self.ranks.size() == 1 {
+        if self.processes.size() == 1 {
             return Tensor::cat(own, 0);
         }
         let own: Vec<f32> = own
             .into_iter()
             .flat_map(|numbers| numbers.into_data().iter::<f32>().collect::<Vec<_>>())
             .collect();
-        let all = self.ranks.all_gather_values(&own);
+        let all = self.processes.all_gather_values(&own);
         let num_anchors = all.len();
         Tensor::from_data(TensorData::new(all, [num_anchors]), device)
     }
@@ -195,15 +195,15 @@ impl<B> Step<B> {
         &**self.estimator.as_ref().expect("a score-based method has an estimator")
     }
 
-    /// The share of this rank in the [penalty](Method::penalty) of the batch, so that the shares of all ranks add up to it. It is the whole penalty
-    /// if gradients of the parameters are not summed over ranks.
+    /// The share of this process in the [penalty](Method::penalty) of the batch, so that the shares of all processes add up to it. It is the whole penalty
+    /// if gradients of the parameters are not summed over processes.
     fn penalty<M: Method<Batch = B>>(&self, method: &M) -> Option<Tensor<1>> {
         let penalty = method.penalty(&self.batch)?;
-        let num_ranks = self.ranks.size();
-        Some(if num_ranks == 1 || M::EMBEDS_WHOLE_BATCH {
+        let num_processes = self.processes.size();
+        Some(if num_processes == 1 || M::EMBEDS_WHOLE_BATCH {
             penalty
         } else {
-            penalty * (num_ranks as f64).recip()
+            penalty * (num_processes as f64).recip()
         })
     }
 
@@ -212,8 +212,8 @@ impl<B> Step<B> {
     /// # Panics
     /// Panics if the method is score-based and there is no estimator.
     pub fn train<M: Method<Batch = B>>(&self, method: &M) -> TrainedStep {
-        if self.ranks.size() > 1 {
-            return self.train_on_ranks(method);
+        if self.processes.size() > 1 {
+            return self.train_on_processes(method);
         }
         if let Some(at_most) = self.gradient_cache {
             return self.train_in_parts(method, at_most);

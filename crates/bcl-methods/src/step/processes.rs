@@ -23,9 +23,9 @@ use burn::{
     tensor::{Int, Tensor},
 };
 
-/// The embeddings that this rank computed.
+/// The embeddings that this process computed.
 struct Encoded {
-    /// With their graph, if the rank has a single part, which is then encoded once.
+    /// With their graph, if the process has a single part, which is then encoded once.
     with_graph: Option<Embeddings>,
     /// Without a graph.
     detached: Embeddings,
@@ -33,7 +33,7 @@ struct Encoded {
 
 /// The embeddings of the batch.
 enum Batch {
-    /// All ranks computed all of them.
+    /// All processes computed all of them.
     Same(Embeddings),
     /// Each process computed the embeddings of its samples.
     Gathered(Gathered),
@@ -49,17 +49,17 @@ impl Batch {
 }
 
 impl<B> Step<B> {
-    /// The embeddings of the whole batch, at most `at_most` samples at a time. All ranks have to call it.
+    /// The embeddings of the whole batch, at most `at_most` samples at a time. All processes have to call it.
     pub fn embeddings<M: Method<Batch = B>>(&self, method: &M, at_most: usize) -> Embeddings {
         let own = method.embed_batch(&self.batch, at_most);
-        if self.ranks.size() == 1 || M::EMBEDS_WHOLE_BATCH {
+        if self.processes.size() == 1 || M::EMBEDS_WHOLE_BATCH {
             return own;
         }
-        Gathered::of(&*self.ranks, &own.detached()).embeddings
+        Gathered::of(&*self.processes, &own.detached()).embeddings
     }
 
-    /// Runs the forward and the backward pass of one of several ranks. All of them get the same loss and the same gradients of the parameters.
-    pub(super) fn train_on_ranks<M>(&self, method: &M) -> TrainedStep
+    /// Runs the forward and the backward pass of one of several processes. All of them get the same loss and the same gradients of the parameters.
+    pub(super) fn train_on_processes<M>(&self, method: &M) -> TrainedStep
     where
         M: Method<Batch = B>,
     {
@@ -68,7 +68,7 @@ impl<B> Step<B> {
         let batch = if M::EMBEDS_WHOLE_BATCH {
             Batch::Same(encoded.detached)
         } else {
-            Batch::Gathered(Gathered::of(&*self.ranks, &encoded.detached))
+            Batch::Gathered(Gathered::of(&*self.processes, &encoded.detached))
         };
         let EmbeddingGradients {
             loss,
@@ -111,25 +111,31 @@ impl<B> Step<B> {
         }
     }
 
-    /// The loss of the batch and its gradients with respect to the embeddings that this rank computed.
+    /// The loss of the batch and its gradients with respect to the embeddings that this process computed.
     fn own_gradients<M: Method<Batch = B>>(&self, method: &M, batch: &Batch, at_most: usize) -> EmbeddingGradients {
-        let ranks = &*self.ranks;
+        let processes = &*self.processes;
         let (embeddings, num_anchors) = (batch.embeddings(), method.num_anchors(&self.batch));
         let losses = |rows: &[Tensor<2>], anchors| self.losses(method, &embeddings.with_rows(rows), anchors);
         if num_anchors == 1 {
-            // The objective is a statistic of the batch. Each rank computes all of it, so nothing is summed.
+            // The objective is a statistic of the batch. Each process computes all of it, so nothing is summed.
             let mut whole = EmbeddingGradients::compute(embeddings.tables(), 1, at_most, losses);
             if let Batch::Gathered(gathered) = batch {
                 whole.gradients = gathered.own_rows(whole.gradients);
             }
             return whole;
         }
-        let own = GradientShare::compute(embeddings.tables(), num_anchors, ranks.share(num_anchors), at_most, losses);
+        let own = GradientShare::compute(
+            embeddings.tables(),
+            num_anchors,
+            processes.share(num_anchors),
+            at_most,
+            losses,
+        );
         let (loss, num_left_out) = self.summed_over_anchors(&own);
         let sum = GradientShare {
             gradients: match batch {
-                Batch::Same(embeddings) => sums::of_tables(ranks, own.gradients, self.rows_in_use(method, embeddings)),
-                Batch::Gathered(gathered) => gathered.own_sums(ranks, own.gradients),
+                Batch::Same(embeddings) => sums::of_tables(processes, own.gradients, self.rows_in_use(method, embeddings)),
+                Batch::Gathered(gathered) => gathered.own_sums(processes, own.gradients),
             },
             loss,
             num_left_out,
@@ -138,7 +144,7 @@ impl<B> Step<B> {
         sum.whole()
     }
 
-    /// The loss of all anchors, and how many of them have none; `None` if no rank masks any.
+    /// The loss of all anchors, and how many of them have none; `None` if no process masks any.
     fn summed_over_anchors(&self, own: &GradientShare) -> (Tensor<1>, Option<Tensor<1>>) {
         let number = |tensor: &Tensor<1>| tensor.clone().into_scalar::<f64>();
         let left_out = own.num_left_out.as_ref();
@@ -147,10 +153,10 @@ impl<B> Step<B> {
             left_out.map_or(0.0, number),
             f64::from(u8::from(left_out.is_some())),
         ];
-        self.ranks.all_reduce(&mut sums);
-        let [loss, num_left_out, num_ranks_with_masks] = sums;
+        self.processes.all_reduce(&mut sums);
+        let [loss, num_left_out, num_processes_with_masks] = sums;
         let tensor = |number: f64| sums::tensor(vec![number], [1], &own.loss);
-        (tensor(loss), (num_ranks_with_masks > 0.0).then(|| tensor(num_left_out)))
+        (tensor(loss), (num_processes_with_masks > 0.0).then(|| tensor(num_left_out)))
     }
 
     fn rows_in_use<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings) -> Vec<Option<Tensor<1, Int>>> {
@@ -158,11 +164,11 @@ impl<B> Step<B> {
         names.map(|name| method.rows_in_use(&self.batch, name)).collect()
     }
 
-    /// Sums the gradients of the parameters over ranks, unless all ranks have computed the whole gradient.
+    /// Sums the gradients of the parameters over processes, unless all processes have computed the whole gradient.
     fn summed<M: Method<Batch = B>>(&self, method: &M, gradients: GradientsParams) -> GradientsParams {
         if M::EMBEDS_WHOLE_BATCH {
             return gradients;
         }
-        sums::of_parameters(&*self.ranks, method, gradients)
+        sums::of_parameters(&*self.processes, method, gradients)
     }
 }

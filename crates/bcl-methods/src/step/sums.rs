@@ -1,4 +1,4 @@
-//! Sums of tensors over ranks, which have the same bits on all of them.
+//! Sums of tensors over processes, which have the same bits on all of them.
 
 use bcl_collective::{Collective, Element};
 use burn::{
@@ -8,7 +8,7 @@ use burn::{
 };
 use std::collections::HashMap;
 
-/// A number that both tensors and messages between ranks have.
+/// A number that both tensors and messages between processes have.
 pub(super) trait Number: Element + burn::tensor::Element {}
 
 impl Number for f32 {}
@@ -35,21 +35,21 @@ pub(super) fn tensor<T: Number, const D: usize, const E: usize>(
     Tensor::from_data(TensorData::new(numbers, shape), (&like.device(), like.dtype()))
 }
 
-/// Sums tensors over ranks.
+/// Sums tensors over processes.
 ///
 /// # Panics
-/// Panics if the ranks pass different numbers of values.
-fn all_reduced(ranks: &dyn Collective, tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
+/// Panics if the processes pass different numbers of values.
+fn all_reduced(processes: &dyn Collective, tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
     if is_wide(&tensors) {
-        all_reduced_as::<f64>(ranks, tensors)
+        all_reduced_as::<f64>(processes, tensors)
     } else {
-        all_reduced_as::<f32>(ranks, tensors)
+        all_reduced_as::<f32>(processes, tensors)
     }
 }
 
-fn all_reduced_as<T: Number>(ranks: &dyn Collective, tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
+fn all_reduced_as<T: Number>(processes: &dyn Collective, tensors: Vec<Tensor<1>>) -> Vec<Tensor<1>> {
     let mut sums: Vec<T> = tensors.iter().flat_map(|tensor| numbers(tensor.clone())).collect();
-    ranks.all_reduce(&mut sums);
+    processes.all_reduce(&mut sums);
     let mut rest = sums.as_slice();
     let of_tensor = |like: Tensor<1>| {
         let [count] = like.dims();
@@ -65,18 +65,18 @@ fn flat<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
     tensor.reshape([count])
 }
 
-/// Sums the gradients of all parameters of a module over ranks.
+/// Sums the gradients of all parameters of a module over processes.
 ///
 /// # Panics
-/// Panics if the ranks have gradients of different parameters.
-pub(super) fn of_parameters<M: Module>(ranks: &dyn Collective, module: &M, gradients: GradientsParams) -> GradientsParams {
+/// Panics if the processes have gradients of different parameters.
+pub(super) fn of_parameters<M: Module>(processes: &dyn Collective, module: &M, gradients: GradientsParams) -> GradientsParams {
     let mut taken = Taken {
         gradients,
         ids: Vec::new(),
         flat: Vec::new(),
     };
     module.visit(&mut taken);
-    let sums = all_reduced(ranks, taken.flat);
+    let sums = all_reduced(processes, taken.flat);
     let mut summed = Summed {
         sums: taken.ids.into_iter().zip(sums).collect(),
         gradients: GradientsParams::new(),
@@ -115,13 +115,13 @@ impl ModuleVisitor for Summed {
     }
 }
 
-/// Sums the gradients of tables that all ranks have. Only rows in use travel, of which `rows` has the indices, each once: all other gradients
+/// Sums the gradients of tables that all processes have. Only rows in use travel, of which `rows` has the indices, each once: all other gradients
 /// are zero.
 ///
 /// # Shapes
 /// - gradients, output: `[num_rows, dim]` each
 pub(super) fn of_tables(
-    ranks: &dyn Collective,
+    processes: &dyn Collective,
     gradients: Vec<Option<Tensor<2>>>,
     rows: Vec<Option<Tensor<1, Int>>>,
 ) -> Vec<Option<Tensor<2>>> {
@@ -133,7 +133,7 @@ pub(super) fn of_tables(
         })
     };
     let parts: Vec<Option<Tensor<2>>> = gradients.iter().zip(&rows).map(in_use).collect();
-    let mut sums = all_reduced(ranks, parts.iter().flatten().cloned().map(flat).collect()).into_iter();
+    let mut sums = all_reduced(processes, parts.iter().flatten().cloned().map(flat).collect()).into_iter();
     let mut whole = |gradient: Tensor<2>, part: Tensor<2>, rows: Option<Tensor<1, Int>>| {
         let sum = sums.next().expect("there is a sum of each part").reshape(part.dims());
         match rows {
@@ -155,16 +155,20 @@ mod tests {
 
     #[test]
     fn only_rows_in_use_are_summed() {
-        let sums = Threads::run(2, |ranks| {
+        let sums = Threads::run(2, |processes| {
             let device = Device::flex();
-            let own = 1.0 + ranks.rank() as f32;
+            let own = 1.0 + processes.index() as f32;
             let gradient = Tensor::<2>::from_data([[0.0, 0.0], [own, own], [0.0, 0.0], [10.0 * own, 0.0]], &device);
             let rows = Tensor::<1, Int>::from_data([3, 1], &device);
             let whole = Tensor::<2>::full([2, 1], own, &device);
-            of_tables(&*ranks, vec![Some(gradient), None, Some(whole)], vec![Some(rows), None, None])
-                .into_iter()
-                .map(|sum| sum.map(|sum| sum.into_data().iter::<f32>().collect::<Vec<_>>()))
-                .collect::<Vec<_>>()
+            of_tables(
+                &*processes,
+                vec![Some(gradient), None, Some(whole)],
+                vec![Some(rows), None, None],
+            )
+            .into_iter()
+            .map(|sum| sum.map(|sum| sum.into_data().iter::<f32>().collect::<Vec<_>>()))
+            .collect::<Vec<_>>()
         });
         let expected = vec![
             Some(vec![0.0, 0.0, 3.0, 3.0, 0.0, 0.0, 30.0, 0.0]),

@@ -1,6 +1,6 @@
 //! Batch normalisation with an explicit choice of statistics.
 
-use super::{RunningStatistic, groups::Groups, over_ranks::normalised_over_ranks, precision::precision};
+use super::{RunningStatistic, groups::Groups, over_processes::normalised_over_processes, precision::precision};
 use bcl_collective::Collective;
 use bcl_kernels::{BatchNormOptions, BatchNormalised, batch_norm_with};
 use burn::{
@@ -64,9 +64,9 @@ pub struct BatchNorm {
     /// How statistics of the batch are computed; not part of records.
     #[module(skip)]
     groups: Groups,
-    /// The ranks whose samples are normalised together, if this one's are not enough; not part of records.
+    /// The processes whose samples are normalised together, if this one's are not enough; not part of records.
     #[module(skip)]
-    ranks: Option<Arc<dyn Collective>>,
+    processes: Option<Arc<dyn Collective>>,
 }
 
 impl BatchNorm {
@@ -87,7 +87,7 @@ impl BatchNorm {
             running_mean: RunningStatistic::new(Tensor::zeros([num_channels], device)),
             running_var: RunningStatistic::new(Tensor::ones([num_channels], device)),
             groups: Groups::new(1),
-            ranks: None,
+            processes: None,
         }
     }
 
@@ -110,16 +110,16 @@ impl BatchNorm {
         self.groups = Groups::new(count);
     }
 
-    /// Normalises by the statistics of the samples of all ranks of a [`Collective`], or of this process alone if `None`. All ranks then have to run
-    /// the same forward and backward passes. [`Mode::Eval`] stays as it is. The ranks are not part of records.
+    /// Normalises by the statistics of the samples of all processes of a [`Collective`], or of this process alone if `None`. All processes then have to run
+    /// the same forward and backward passes. [`Mode::Eval`] stays as it is. The processes are not part of records.
     #[must_use]
-    pub fn over_ranks(mut self, ranks: Option<Arc<dyn Collective>>) -> Self {
-        self.set_ranks(ranks);
+    pub fn over_processes(mut self, processes: Option<Arc<dyn Collective>>) -> Self {
+        self.set_processes(processes);
         self
     }
 
-    pub(super) fn set_ranks(&mut self, ranks: Option<Arc<dyn Collective>>) {
-        self.ranks = ranks;
+    pub(super) fn set_processes(&mut self, processes: Option<Arc<dyn Collective>>) {
+        self.processes = processes;
     }
 
     /// Normalises each channel, always in the precision of the parameters.
@@ -201,7 +201,7 @@ impl BatchNorm {
     ) -> Tensor<D> {
         let groups = self.groups;
         let Pass { mode, views } = pass;
-        if views > 1 && (self.ranks.is_some() || !groups.is_one()) {
+        if views > 1 && (self.processes.is_some() || !groups.is_one()) {
             return self.view_by_view(input, pass, residual, ends_with_relu);
         }
         let shape = input.dims();
@@ -210,11 +210,11 @@ impl BatchNorm {
         let own_count = split.iter().product::<usize>() / (split[1] * views);
         let [scale, shift] = [self.scale(), self.shift()].map(|values| groups.repeated(values));
         let residual = residual.map(|residual| groups.split(residual));
-        let (count, normalised) = match (&self.ranks, residual) {
-            (Some(ranks), residual) => {
+        let (count, normalised) = match (&self.processes, residual) {
+            (Some(processes), residual) => {
                 let narrow = precision(&input);
                 let fused = ends_with_relu && residual.is_none();
-                let (count, normalised) = normalised_over_ranks(self.widen(input), scale, shift, EPSILON, fused, ranks);
+                let (count, normalised) = normalised_over_processes(self.widen(input), scale, shift, EPSILON, fused, processes);
                 let output = normalised.output.cast(narrow);
                 let output = match residual {
                     Some(residual) => relu(output + residual),

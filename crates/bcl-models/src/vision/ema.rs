@@ -85,7 +85,7 @@ fn assert_momentum(momentum: f64) {
     );
 }
 
-/// The online module's parameters by path, flattened because their ranks differ.
+/// The online module's parameters by path, flattened because their processes differ.
 #[derive(Default)]
 struct Collect {
     values: HashMap<String, Tensor<1>>,

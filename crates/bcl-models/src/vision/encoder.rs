@@ -217,13 +217,13 @@ impl ImageEncoder {
     }
 
     /// Normalises by the statistics of all processes in each batch normalisation of trunks and heads, or of only this process if `None`; see
-    /// [`BatchNorm::over_ranks`](super::BatchNorm::over_ranks).
+    /// [`BatchNorm::over_processes`](super::BatchNorm::over_processes).
     #[must_use]
-    pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {
+    pub fn with_norms_over_processes(mut self, processes: Option<&Arc<dyn Collective>>) -> Self {
         let rest = self.rest.iter_mut();
         let of_rest = rest.flat_map(|rest| rest.trunk.norms_mut().chain(rest.head.norms_mut()));
         for norm in self.trunk.norms_mut().chain(self.head.norms_mut()).chain(of_rest) {
-            norm.set_ranks(ranks.cloned());
+            norm.set_processes(processes.cloned());
         }
         self
     }

@@ -34,7 +34,7 @@ mod encoder;
 mod groups;
 mod head_config;
 pub mod onnx;
-mod over_ranks;
+mod over_processes;
 pub(crate) mod precision;
 mod projection;
 mod prototypes;

@@ -103,11 +103,11 @@ impl ProjectionHead {
         self.activation
     }
 
-    /// Normalises by the statistics of all processes, or of only this process if `None`; see [`BatchNorm::over_ranks`].
+    /// Normalises by the statistics of all processes, or of only this process if `None`; see [`BatchNorm::over_processes`].
     #[must_use]
-    pub fn with_norms_over_ranks(mut self, ranks: Option<&Arc<dyn Collective>>) -> Self {
+    pub fn with_norms_over_processes(mut self, processes: Option<&Arc<dyn Collective>>) -> Self {
         for norm in self.norms_mut() {
-            norm.set_ranks(ranks.cloned());
+            norm.set_processes(processes.cloned());
         }
         self
     }

@@ -39,10 +39,10 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The training and test data.
     type Data: Debug + Send + Sync;
 
-    /// What runs on the same data share, such as the metrics of baselines. Only rank 0 needs it.
+    /// What runs on the same data share, such as the metrics of baselines. Only process 0 needs it.
     type Shared: Debug + Default + Send + Sync;
 
-    /// What all ranks compute together before rank 0 evaluates the trained encoder alone.
+    /// What all processes compute together before process 0 evaluates the trained encoder alone.
     type Encoded: Debug;
 
     /// The source of the data, for messages.
@@ -89,8 +89,8 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The memory that data need before they are loaded, if the recipe generates them.
     fn memory_of_data(&self) -> Estimate;
 
-    /// The memory that each of so many ranks needs for a run beside its data.
-    fn memory(&self, data: &Self::Data, num_ranks: usize) -> Estimate;
+    /// The memory that each of so many processes needs for a run beside its data.
+    fn memory(&self, data: &Self::Data, num_processes: usize) -> Estimate;
 
     /// Checks that the recipe fits its data and its initial weights.
     ///
@@ -98,11 +98,11 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Returns an error that gives the reason if it does not.
     fn check_data(&self, data: &Self::Data, search: &SearchPath, backend: &Backend) -> Result<(), Error>;
 
-    /// Checks that so many ranks can share each batch.
+    /// Checks that so many processes can share each batch.
     ///
     /// # Errors
-    /// Returns an error if the share of a rank is too small.
-    fn check_ranks(&self, _size: usize) -> Result<(), Error> {
+    /// Returns an error if the share of a process is too small.
+    fn check_processes(&self, _size: usize) -> Result<(), Error> {
         Ok(())
     }
 
@@ -142,19 +142,19 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// far remain.
     fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error>;
 
-    /// Encodes what the evaluation of the trained encoder needs, all ranks together.
+    /// Encodes what the evaluation of the trained encoder needs, all processes together.
     ///
     /// # Errors
-    /// Returns an error on all ranks if the encoder cannot be evaluated.
+    /// Returns an error on all processes if the encoder cannot be evaluated.
     fn encode(run: &Run<'_, Self>) -> Result<Self::Encoded, Error>;
 
-    /// The test metrics of the trained encoder, on rank 0.
+    /// The test metrics of the trained encoder, on process 0.
     ///
     /// # Errors
     /// Returns an error if the encoder cannot be evaluated.
     fn metrics(run: &Run<'_, Self>, trained: &Trained, encoded: Self::Encoded) -> Result<Metrics, Error>;
 
-    /// The evaluation of the trained encoder for the result and the report, on rank 0.
+    /// The evaluation of the trained encoder for the result and the report, on process 0.
     ///
     /// # Errors
     /// As [`metrics`](Self::metrics).

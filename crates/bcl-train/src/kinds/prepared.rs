@@ -43,17 +43,17 @@ pub struct Surroundings<'a> {
     pub stop: Stop,
     /// Loggers beside the recipe's.
     pub loggers: Loggers,
-    /// The ranks that train together; [`Alone`](bcl_collective::Alone) in one process. Rank 0 alone writes into the folder.
-    pub ranks: Arc<dyn Collective>,
+    /// The processes that train together; [`Alone`](bcl_collective::Alone) in one process. Process 0 alone writes into the folder.
+    pub processes: Arc<dyn Collective>,
 }
 
 impl Prepared {
-    /// Loads the data of a recipe and, on rank 0, computes the baselines of interactions.
+    /// Loads the data of a recipe and, on process 0, computes the baselines of interactions.
     ///
     /// # Errors
     /// Returns an error if the data cannot be read, or a baseline cannot be fitted to them.
-    pub fn load(recipe: &Recipe, search: &SearchPath, ranks: &dyn Collective) -> Result<Self, Error> {
-        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(()), ranks))
+    pub fn load(recipe: &Recipe, search: &SearchPath, processes: &dyn Collective) -> Result<Self, Error> {
+        of_kind!(recipe, recipe => load(&**recipe, search, KnownIds::default(), |_, _| Ok(()), processes))
     }
 
     /// As [`load`](Self::load), to continue what is in `folder`: the data must match its `record`. Rows in another order are
@@ -66,10 +66,10 @@ impl Prepared {
         search: &SearchPath,
         record: &DataRecord,
         folder: &Path,
-        ranks: &dyn Collective,
+        processes: &dyn Collective,
     ) -> Result<Self, Error> {
         let check = |found: &DataRecord, source: &str| record.check(&found.identity, source, folder);
-        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check, ranks))
+        of_kind!(recipe, recipe => load(&**recipe, search, record.known_ids(), check, processes))
     }
 
     /// The record of these data for run folders.
@@ -85,20 +85,20 @@ impl Prepared {
         self.0.serves(recipe, search)
     }
 
-    /// Checks that a recipe fits its data, the memory of each of so many ranks, and its initial weights. An error found here leaves no folder behind.
+    /// Checks that a recipe fits its data, the memory of each of so many processes, and its initial weights. An error found here leaves no folder behind.
     ///
     /// # Errors
     /// Returns an error that gives the reason if something does not fit.
-    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error> {
-        self.0.check(recipe, search, backend, num_ranks)
+    pub fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_processes: usize) -> Result<(), Error> {
+        self.0.check(recipe, search, backend, num_processes)
     }
 
-    /// Checks that several ranks can share the batches of a recipe, and that all of them have the same one, the same data and the same program.
+    /// Checks that several processes can share the batches of a recipe, and that all of them have the same one, the same data and the same program.
     ///
     /// # Errors
-    /// Returns an error on all ranks if not.
-    pub fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error> {
-        self.0.refuse_ranks(recipe, ranks)
+    /// Returns an error on all processes if not.
+    pub fn refuse_processes(&self, recipe: &Recipe, processes: &dyn Collective) -> Result<(), Error> {
+        self.0.refuse_processes(recipe, processes)
     }
 
     /// Trains and evaluates, continuing from the newest checkpoint in the folder, and writes the result there.
@@ -137,8 +137,8 @@ impl Prepared {
 trait Runs: Debug + Send + Sync {
     fn record(&self) -> &DataRecord;
     fn serves(&self, recipe: &Recipe, search: &SearchPath) -> Result<bool, Error>;
-    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error>;
-    fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error>;
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_processes: usize) -> Result<(), Error>;
+    fn refuse_processes(&self, recipe: &Recipe, processes: &dyn Collective) -> Result<(), Error>;
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error>;
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error>;
     fn is_over(&self, recipe: &Recipe, records: &[EpochRecord]) -> bool;
@@ -160,7 +160,7 @@ fn load<K: Kind>(
     search: &SearchPath,
     ids: KnownIds,
     check: impl Fn(&DataRecord, &str) -> Result<(), Error>,
-    ranks: &dyn Collective,
+    processes: &dyn Collective,
 ) -> Result<Prepared, Error> {
     recipe.memory_of_data().check()?;
     let loading = working(format!("loading the data of {}", recipe.name()));
@@ -173,7 +173,7 @@ fn load<K: Kind>(
         recipe: recipe.clone(),
         source,
         record,
-        shared: if ranks.is_first() {
+        shared: if processes.is_first() {
             recipe.share(&data)?
         } else {
             K::Shared::default()
@@ -211,30 +211,30 @@ impl<K: Kind> Runs for Loaded<K> {
         }
     }
 
-    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_ranks: usize) -> Result<(), Error> {
+    fn check(&self, recipe: &Recipe, search: &SearchPath, backend: &Backend, num_processes: usize) -> Result<(), Error> {
         let recipe = self.expect(recipe);
-        recipe.memory(&self.data, num_ranks).check_on(backend.info())?;
+        recipe.memory(&self.data, num_processes).check_on(backend.info())?;
         recipe.check_data(&self.data, search, backend)
     }
 
-    fn refuse_ranks(&self, recipe: &Recipe, ranks: &dyn Collective) -> Result<(), Error> {
-        self.expect(recipe).check_ranks(ranks.size())?;
+    fn refuse_processes(&self, recipe: &Recipe, processes: &dyn Collective) -> Result<(), Error> {
+        self.expect(recipe).check_processes(processes.size())?;
         let facts = [
             ("version of bcl-train", env!("CARGO_PKG_VERSION").to_owned()),
             ("recipe", recipe.hash()),
             ("seed", recipe.seed().to_string()),
             ("data set", self.record.identity.digest()),
         ];
-        refuse_differences(ranks, &facts)
+        refuse_differences(processes, &facts)
     }
 
     fn finish(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<RunResult, Error> {
-        self.refuse_ranks(recipe, &*around.ranks)?;
+        self.refuse_processes(recipe, &*around.processes)?;
         self.run(recipe, self.record.identity.digest(), around).finish(&self.shared)
     }
 
     fn select(&self, recipe: &Recipe, around: &Surroundings<'_>) -> Result<Chosen, Error> {
-        self.refuse_ranks(recipe, &*around.ranks)?;
+        self.refuse_processes(recipe, &*around.processes)?;
         // A checkpoint of this does not serve a run on all of train.
         let digest = format!("{}, judged on a part of train", self.record.identity.digest());
         self.run(recipe, digest, around).select()
@@ -246,12 +246,12 @@ impl<K: Kind> Runs for Loaded<K> {
 }
 
 impl Surroundings<'_> {
-    /// Runs `work` on rank 0; see [`on_first`].
+    /// Runs `work` on process 0; see [`on_first`].
     ///
     /// # Errors
     /// As [`on_first`].
     pub fn on_first<T: Clone + Serialize + DeserializeOwned>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        on_first(&*self.ranks, work)
+        on_first(&*self.processes, work)
     }
 
     /// Runs a closure. A panic becomes an error of this run only, and an interrupted evaluation one that names the run's folder.

@@ -251,7 +251,7 @@ impl<K: Kind> Run<'_, K> {
 
     /// Begins to log a phase; at its first step with the recipe and, if it has any, views.
     fn log(&self, data: &K::Data, progress: &Progress) -> Result<RunLog, Error> {
-        if !self.around.ranks.is_first() {
+        if !self.around.processes.is_first() {
             return Ok(RunLog::default());
         }
         let log = RunLog::new(self.recipe.logging(), self.around.folder, self.around.loggers.clone());
@@ -278,7 +278,7 @@ impl<K: Kind> Run<'_, K> {
             name: self.recipe.name().to_owned(),
             recipe_hash: self.recipe_hash.clone(),
             seed: self.recipe.seed(),
-            environment: environment(self.around.backend, self.around.ranks.size()),
+            environment: environment(self.around.backend, self.around.processes.size()),
             data: DataSummary {
                 name: K::data_name(&self.data).to_owned(),
                 size: K::size(&self.data),
@@ -372,7 +372,7 @@ impl<K: Kind> PhaseRun<'_, '_, K> {
             device: self.device(),
             quiet: around.quiet,
             stop: around.stop.clone(),
-            ranks: around.ranks.clone(),
+            processes: around.processes.clone(),
             start: self.start,
         };
         let learning_rate = optimizer.schedule(recipe.training().epochs, steps_per_epoch);

@@ -14,7 +14,7 @@ const FIRST_PRINTS: Duration = Duration::from_secs(1);
 
 /// Prints the error that ended a command, and ends with the other processes, if there are any. Returns the exit code.
 ///
-/// All processes mostly fail alike, such as with a misspelt key, so rank 0 speaks for all. A process that fails alone says so, and ends the
+/// All processes mostly fail alike, such as with a misspelt key, so process 0 speaks for all. A process that fails alone says so, and ends the
 /// others, which would wait for it for ever.
 pub fn end(outcome: Result<(), Error>) -> ExitCode {
     end_saying(outcome, ToString::to_string)
@@ -47,22 +47,22 @@ mod together {
 
     /// How long a process that failed waits for the others to fail, too.
     const FAIL_ALIKE: Duration = Duration::from_secs(5);
-    /// How long a process that is interrupted, or follows rank 0, waits for the others: rank 0 may still write the checkpoint.
+    /// How long a process that is interrupted, or follows process 0, waits for the others: process 0 may still write the checkpoint.
     const CHECKPOINT: Duration = Duration::from_mins(2);
 
     pub(super) fn end(mpi: &Mpi, outcome: &Result<(), Error>, code: u8, message: impl Fn(&Error) -> String) {
         let patience = match outcome {
             Ok(()) => None,
-            Err(Error::Interrupted(_) | Error::OfFirstRank { .. }) => Some(CHECKPOINT),
+            Err(Error::Interrupted(_) | Error::OfFirstProcess { .. }) => Some(CHECKPOINT),
             Err(_) => Some(FAIL_ALIKE),
         };
-        if let (Err(error), 0) = (outcome, mpi.rank()) {
+        if let (Err(error), 0) = (outcome, mpi.index()) {
             eprintln!("error: {}", printable_lines(message(error)));
         }
         let codes = mpi.end(code, patience);
         let first_failed = codes.as_ref().is_some_and(|codes| codes[0] != 0);
-        if let (Err(error), false, 1..) = (outcome, first_failed, mpi.rank()) {
-            eprintln!("error: rank {}: {}", mpi.rank(), printable_lines(message(error)));
+        if let (Err(error), false, 1..) = (outcome, first_failed, mpi.index()) {
+            eprintln!("error: process {}: {}", mpi.index(), printable_lines(message(error)));
         }
         if codes.is_none() {
             process::exit(code.into());
@@ -80,8 +80,8 @@ impl Drop for AbortOnPanic {
         let collective = collective();
         if thread::panicking() && collective.size() > 1 {
             eprintln!(
-                "error: rank {} has panicked, which ends all {}",
-                collective.rank(),
+                "error: process {} has panicked, which ends all {}",
+                collective.index(),
                 collective.size()
             );
             collective.abort(PANICKED);

@@ -5,10 +5,10 @@ use bcl_backend::{Backend, BackendChoice, BackendError};
 use bcl_collective::{Alone, Collective, Launched};
 use std::sync::{Arc, OnceLock};
 
-/// The ranks that this process belongs to, if there are several.
+/// The processes that this process belongs to, if there are several.
 static COLLECTIVE: OnceLock<Arc<dyn Collective>> = OnceLock::new();
 
-/// The ranks that this process belongs to: [`Alone`] unless several processes were started together.
+/// The processes that this process belongs to: [`Alone`] unless several processes were started together.
 pub fn collective() -> Arc<dyn Collective> {
     COLLECTIVE.get().map_or_else(|| Arc::new(Alone), Arc::clone)
 }
@@ -36,7 +36,7 @@ pub fn place_on_machine() -> (usize, usize) {
     #[cfg(feature = "mpi")]
     if let Some(mpi) = mpi() {
         let neighbours = mpi.neighbours();
-        return (neighbours.rank, neighbours.size);
+        return (neighbours.process, neighbours.size);
     }
     (0, 1)
 }
@@ -104,7 +104,7 @@ fn connect(launched: &Launched) -> Result<(), Error> {
     Ok(())
 }
 
-/// If this variable is set, every call is compared between ranks.
+/// If this variable is set, every call is compared between processes.
 #[cfg(feature = "mpi")]
 const CHECK: &str = "BCL_CHECK_CALLS";
 
@@ -117,7 +117,7 @@ mod tests {
         let launched = Launched {
             variable: "PMI_SIZE",
             size: 4,
-            rank: Some(0),
+            process: Some(0),
         };
         let refused = |share| check("bcl-train", share, &launched).map_err(|error| (error.exit_code(), error.to_string()));
         for (share, reason) in [

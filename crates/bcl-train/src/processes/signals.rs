@@ -1,6 +1,6 @@
 //! SIGUSR1, which asks all processes to stop.
 //!
-//! `mpirun` answers SIGINT and SIGTERM by killing all ranks after a second, in which a checkpoint may not be written. It passes SIGUSR1 on,
+//! `mpirun` answers SIGINT and SIGTERM by killing all processes after a second, in which a checkpoint may not be written. It passes SIGUSR1 on,
 //! as `srun` and `scancel --signal=USR1` do.
 
 #[cfg(unix)]

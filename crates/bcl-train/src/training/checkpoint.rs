@@ -96,21 +96,21 @@ pub fn checkpointers(
     )
 }
 
-/// Gives all processes the state of rank 0: its checkpoint after a step, or else its initial weights.
+/// Gives all processes the state of process 0: its checkpoint after a step, or else its initial weights.
 ///
 /// # Errors
-/// Returns an error if rank 0 cannot read the checkpoint, or a rank cannot load what it receives.
+/// Returns an error if process 0 cannot read the checkpoint, or a process cannot load what it receives.
 pub fn share<M: LearnerModel>(
-    ranks: &dyn Collective,
+    processes: &dyn Collective,
     learner: &mut Learner<M>,
     checkpoint: Option<(&Path, usize)>,
 ) -> Result<(), Error> {
-    if ranks.size() == 1 {
+    if processes.size() == 1 {
         return Ok(());
     }
-    let broken = |error: RecordError| Error::Training(format!("the state of rank 0 cannot be loaded: {error}"));
+    let broken = |error: RecordError| Error::Training(format!("the state of process 0 cannot be loaded: {error}"));
     let model = learner.model();
-    let received: Vec<Vec<u8>> = on_first(ranks, || match checkpoint {
+    let received: Vec<Vec<u8>> = on_first(processes, || match checkpoint {
         Some((folder, step)) => RECORDS
             .into_iter()
             .map(|name| {
@@ -120,7 +120,7 @@ pub fn share<M: LearnerModel>(
             .collect(),
         None => Ok(vec![model.into_record().checkpoint_into_bytes().map_err(broken)?.to_vec()]),
     })?;
-    if ranks.is_first() {
+    if processes.is_first() {
         return Ok(());
     }
     let mut received = received.into_iter().map(Bytes::from_bytes_vec);

@@ -13,8 +13,8 @@ use super::{
     live_metrics::StepOutput,
     plan::{EpochPlan, PlannedLoader},
     post_mortem::{PostMortem, first_weight_not_finite},
+    processes::refuse_different_weights,
     progress::Progress,
-    ranks::refuse_different_weights,
     stop::Stop,
     stopping_rule::StoppingRule,
 };
@@ -70,8 +70,8 @@ pub struct EpochLoop<L> {
     pub device: Device,
     /// Ends training after the current step.
     pub stop: Stop,
-    /// The ranks that train together. Rank 0 alone evaluates and writes files.
-    pub ranks: Arc<dyn Collective>,
+    /// The processes that train together. Process 0 alone evaluates and writes files.
+    pub processes: Arc<dyn Collective>,
     /// The result of the phase, which Burn's interface cannot return.
     pub outcome: Mutex<Option<Result<Progress, Error>>>,
 }
@@ -87,13 +87,13 @@ impl<M: Method, L: PlannedLoader<M::Batch>> SupervisedLearningStrategy<Learned<M
     ) -> (Learned<M>, SupervisedTrainingEventProcessor<Learned<M>>) {
         learner.fork(&self.device);
         if self.resumed
-            && self.ranks.is_first()
+            && self.processes.is_first()
             && let Some(checkpointer) = &components.checkpointer
         {
             learner = checkpointer.load_checkpoint(learner, self.start.step);
         }
         let checkpoint = self.resumed.then_some((&*self.checkpoints, self.start.step));
-        let shared = checkpoint::share(&*self.ranks, &mut learner, checkpoint);
+        let shared = checkpoint::share(&*self.processes, &mut learner, checkpoint);
         let mut phase = RunningPhase {
             plan: self,
             components: &mut components,
@@ -148,20 +148,20 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             let started = Instant::now();
             let estimator = self.plan.estimator.as_ref().map(|estimator| estimator.at(&self.progress));
             self.train(learner, estimator.as_ref())?;
-            let ranks = self.plan.ranks.clone();
+            let processes = self.plan.processes.clone();
             let when = format!("after epoch {}", self.progress.epoch + 1);
-            refuse_different_weights(&*ranks, &learner.model(), &when)?;
+            refuse_different_weights(&*processes, &learner.model(), &when)?;
             let train_seconds = started.elapsed().as_secs_f64();
 
             let started = Instant::now();
-            let measured = self.measure_on_ranks(learner);
-            let record = on_first(&*ranks, || {
+            let measured = self.measure_on_processes(learner);
+            let record = on_first(&*processes, || {
                 let evaluated = self.evaluate(learner, estimator.as_ref(), measured)?;
                 let temperature = learner.model().temperature.map(|temperature| temperature.value());
                 self.record(evaluated, temperature, train_seconds, started.elapsed().as_secs_f64())
             })?;
             self.complete_epoch(record)?;
-            if ranks.is_first() {
+            if processes.is_first() {
                 self.keep_weights(learner)?;
                 self.save(learner)?;
             }
@@ -194,7 +194,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
-            let step = step.map_err(Error::of_batch)?.on_ranks(self.plan.ranks.clone());
+            let step = step.map_err(Error::of_batch)?.on_processes(self.plan.processes.clone());
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;
@@ -227,16 +227,16 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         }
         self.read_loss(unread)?;
         if self.progress.anchors == 0 && self.progress.anchors_without_negatives > 0 {
-            return Err(Error::of_all_ranks(&*self.plan.ranks, self.nothing_to_learn_from()));
+            return Err(Error::of_all_processes(&*self.plan.processes, self.nothing_to_learn_from()));
         }
         self.emit_train(LearnerEvent::EndSplit(epoch + 1));
         Ok(())
     }
 
-    /// Whether any rank was asked to stop, so that all stop after the same step.
+    /// Whether any process was asked to stop, so that all stop after the same step.
     fn should_stop(&self) -> bool {
         let own = self.plan.stop.is_requested() || self.components.interrupter.should_stop();
-        self.plan.ranks.any(own)
+        self.plan.processes.any(own)
     }
 
     /// Reads the loss of a step, if any, and adds it to the sum of the epoch.
@@ -267,11 +267,11 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         ))
     }
 
-    /// Saves a step whose loss or scores are not finite, with the weights. All ranks that share the step have to do so; rank 0 writes the files.
+    /// Saves a step whose loss or scores are not finite, with the weights. All processes that share the step have to do so; process 0 writes the files.
     fn diverged(&self, symptom: String, step: &Step<M::Batch>, model: &Learned<M>) -> Error {
         let post_mortem = PostMortem::of(step, model);
         let folder = self.run_folder().join("diverged");
-        let kept = if step.ranks.is_first() {
+        let kept = if step.processes.is_first() {
             match post_mortem.write(&folder) {
                 Ok(()) => format!("batch, scores and weights are in {}", folder.display()),
                 Err(error) => format!("batch, scores and weights are lost: {error}"),
@@ -280,26 +280,26 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
             String::new()
         };
         let finding = post_mortem.finding();
-        // The files must be there before any rank ends.
-        step.ranks.barrier();
-        Error::of_all_ranks(&*step.ranks, Error::Diverged { symptom, finding, kept })
+        // The files must be there before any process ends.
+        step.processes.barrier();
+        Error::of_all_processes(&*step.processes, Error::Diverged { symptom, finding, kept })
     }
 
     fn run_folder(&self) -> PathBuf {
         self.plan.metrics_file.parent().map(PathBuf::from).unwrap_or_default()
     }
 
-    /// Evaluates the encoder on all ranks together, if there are several and its evaluation can be shared out.
-    fn measure_on_ranks(&self, learner: &Learner<Learned<M>>) -> Option<Result<Metrics, EvaluationError>> {
-        let ranks = &*self.plan.ranks;
-        if ranks.size() == 1 || !self.plan.until.needs_metrics(self.progress.epoch + 1) {
+    /// Evaluates the encoder on all processes together, if there are several and its evaluation can be shared out.
+    fn measure_on_processes(&self, learner: &Learner<Learned<M>>) -> Option<Result<Metrics, EvaluationError>> {
+        let processes = &*self.plan.processes;
+        if processes.size() == 1 || !self.plan.until.needs_metrics(self.progress.epoch + 1) {
             return None;
         }
         let model = burn::module::Module::valid(&learner.model());
-        if ranks.any(first_weight_not_finite(&model).is_some()) {
+        if processes.any(first_weight_not_finite(&model).is_some()) {
             return None;
         }
-        self.task().measure?.evaluate_on_ranks(model.encoder(), ranks)
+        self.task().measure?.evaluate_on_processes(model.encoder(), processes)
     }
 
     /// What to evaluate after an epoch.
@@ -410,7 +410,7 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
 
     /// Writes the record of an epoch, and begins the next.
     fn complete_epoch(&mut self, record: EpochRecord) -> Result<(), Error> {
-        if self.plan.ranks.is_first() {
+        if self.plan.processes.is_first() {
             log_epoch(&self.plan.metrics_file, &record)?;
             self.plan.log.epoch(self.progress.step, &record)?;
         }
@@ -443,11 +443,11 @@ impl<M: Method, L: PlannedLoader<M::Batch>> RunningPhase<'_, M, L> {
         checkpoint::complete(&self.plan.checkpoints, &self.progress)
     }
 
-    /// Writes a checkpoint on rank 0 and returns the error that ends training.
+    /// Writes a checkpoint on process 0 and returns the error that ends training.
     fn stop(&mut self, learner: &Learner<Learned<M>>) -> Error {
         let interrupted = Error::Interrupted(self.run_folder());
-        if !self.plan.ranks.is_first() {
-            return Error::of_all_ranks(&*self.plan.ranks, interrupted);
+        if !self.plan.processes.is_first() {
+            return Error::of_all_processes(&*self.plan.processes, interrupted);
         }
         if let Some(error) = self.components.interrupter.error() {
             return checkpoint::failure(&error);

@@ -26,8 +26,8 @@ pub trait EvaluateEncoder<E>: Debug + Send + Sync {
     /// If there is nothing to evaluate on, or the model has diverged.
     fn evaluate_encoder(&self, encoder: &E) -> Result<Metrics, EvaluationError>;
 
-    /// Computes the metrics on several ranks that have the same encoder, with the same result on all of them; `None` if rank 0 evaluates alone.
-    fn evaluate_on_ranks(&self, _: &E, _ranks: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
+    /// Computes the metrics on several processes that have the same encoder, with the same result on all of them; `None` if process 0 evaluates alone.
+    fn evaluate_on_processes(&self, _: &E, _processes: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
         None
     }
 }
@@ -37,7 +37,7 @@ pub trait EvaluateEncoder<E>: Debug + Send + Sync {
 pub struct EvaluationTask<M: Method> {
     /// Evaluates the encoder; `None` in epochs whose metrics nobody uses.
     pub measure: Option<Arc<dyn EvaluateEncoder<M::Encoder>>>,
-    /// The metrics, if several ranks have computed them together.
+    /// The metrics, if several processes have computed them together.
     pub measured: Option<Result<Metrics, EvaluationError>>,
     /// The metric that selects an epoch.
     pub select_by: Arc<str>,

@@ -157,8 +157,8 @@ impl RunFolder {
         }
     }
 
-    /// The folder of a run that another rank has created and writes.
-    pub fn of_first_rank(path: PathBuf) -> Self {
+    /// The folder of a run that another process has created and writes.
+    pub fn of_first_process(path: PathBuf) -> Self {
         Self { path, lock: None }
     }
 

@@ -119,8 +119,8 @@ pub struct PhaseOptions<'a> {
     pub quiet: bool,
     /// Ends training after the current step.
     pub stop: Stop,
-    /// The ranks that train together.
-    pub ranks: Arc<dyn Collective>,
+    /// The processes that train together.
+    pub processes: Arc<dyn Collective>,
 }
 
 impl PhaseOptions<'_> {
@@ -161,7 +161,7 @@ impl PhaseOptions<'_> {
             keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
             device: self.device,
             stop: self.stop.clone(),
-            ranks: self.ranks,
+            processes: self.processes,
             outcome: Mutex::new(None),
             checkpoints: checkpoints.clone(),
             start: progress,

@@ -81,7 +81,7 @@ pub struct PostMortem {
 }
 
 impl PostMortem {
-    /// Repeats a step with the weights from before it. All ranks that share the step have to do so.
+    /// Repeats a step with the weights from before it. All processes that share the step have to do so.
     pub fn of<M: Method>(step: &Step<M::Batch>, model: &Learned<M>) -> Self {
         let mut weights = Weights::default();
         Module::visit(&model.method, &mut weights);
@@ -227,7 +227,7 @@ mod tests {
             estimator,
             noise: None,
             gradient_cache,
-            ranks: Arc::new(bcl_collective::Alone),
+            processes: Arc::new(bcl_collective::Alone),
         };
         let weight = Param::from_tensor(Tensor::from_data([weight], &device));
         PostMortem::of(&step, &Learned::new(Scale { weight }, None))

@@ -29,7 +29,7 @@ impl TwoViews {
     }
 }
 
-/// The views of the samples that one rank embeds.
+/// The views of the samples that one process embeds.
 #[derive(Debug, Clone)]
 pub(crate) struct Samples {
     views: [Tensor<2>; 2],
@@ -37,9 +37,9 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// The share of a rank in a batch whose samples all differ.
-    pub(crate) fn of_rank(batch_size: usize, rank: usize, size: usize, dtype: FloatDType, device: &Device) -> Self {
-        let own = share(batch_size, rank, size);
+    /// The share of a process in a batch whose samples all differ.
+    pub(crate) fn of_process(batch_size: usize, process: usize, size: usize, dtype: FloatDType, device: &Device) -> Self {
+        let own = share(batch_size, process, size);
         let views = [0.0, 0.3].map(|shift: f64| {
             let numbers =
                 (own.start * INPUTS..own.end * INPUTS).map(|i| (0.37 * i as f64).sin() + (shift * i as f64).cos() / 4.0);

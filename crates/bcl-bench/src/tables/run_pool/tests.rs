@@ -32,7 +32,7 @@ fn plan(search: Search) -> TablePlan {
     }
 }
 
-fn pool(ranks: Arc<dyn Collective>) -> RunPool {
+fn pool(processes: Arc<dyn Collective>) -> RunPool {
     RunPool {
         backend: Backend::open(BackendChoice::Flex, None).unwrap(),
         data_dir: PathBuf::from("data"),
@@ -40,7 +40,7 @@ fn pool(ranks: Arc<dyn Collective>) -> RunPool {
         threads: 1,
         stop: Stop::new(),
         quiet: true,
-        ranks,
+        processes,
     }
 }
 
@@ -81,29 +81,36 @@ fn any_number_of_processes_makes_the_table_of_one() {
         let [one, several] = ["one", "several"].map(|name| out.path().join(name));
         let plan = plan(search);
         let expected = run(&plan, &one, &pool(Arc::new(Alone))).unwrap();
-        let of_ranks = Threads::run(size, |ranks| {
-            run(&plan, &several, &pool(Arc::new(Checked::new(ranks)))).unwrap()
+        let of_processes = Threads::run(size, |processes| {
+            run(&plan, &several, &pool(Arc::new(Checked::new(processes)))).unwrap()
         });
-        assert!(of_ranks.iter().all(|table| *table == expected));
+        assert!(of_processes.iter().all(|table| *table == expected));
         let [expected, found] = [&one, &several].map(|folder| files(folder));
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (name, content) in &expected {
             assert!(found[name] == *content, "{}", name.display());
         }
         // One process finds all runs done.
-        assert_eq!(run(&plan, &several, &pool(Arc::new(Alone))).unwrap(), of_ranks[0]);
+        assert_eq!(run(&plan, &several, &pool(Arc::new(Alone))).unwrap(), of_processes[0]);
     }
 }
 
 #[test]
 fn processes_with_different_tables_are_refused_before_anything_is_written() {
     let out = tempfile::tempdir().unwrap();
-    let errors = Threads::run(3, |ranks| {
-        let search = if ranks.rank() == 2 { Search::Halving } else { Search::Random };
-        run(&plan(search), &out.path().join("table"), &pool(ranks)).unwrap_err()
+    let errors = Threads::run(3, |processes| {
+        let search = if processes.index() == 2 {
+            Search::Halving
+        } else {
+            Search::Random
+        };
+        run(&plan(search), &out.path().join("table"), &pool(processes)).unwrap_err()
     });
     let message = errors[0].to_string();
-    assert!(message.starts_with("rank 2 has another search than rank 0"), "{message}");
+    assert!(
+        message.starts_with("process 2 has another search than process 0"),
+        "{message}"
+    );
     assert!(errors.iter().all(|error| error.exit_code() == 2));
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
 }
@@ -111,9 +118,9 @@ fn processes_with_different_tables_are_refused_before_anything_is_written() {
 #[test]
 fn a_process_that_is_asked_to_stop_stops_all() {
     let out = tempfile::tempdir().unwrap();
-    let errors = Threads::run(2, |ranks| {
-        let pool = pool(ranks);
-        if pool.ranks.rank() == 1 {
+    let errors = Threads::run(2, |processes| {
+        let pool = pool(processes);
+        if pool.processes.index() == 1 {
             pool.stop.request();
         }
         run(&plan(Search::Random), &out.path().join("table"), &pool).unwrap_err()

@@ -111,7 +111,7 @@ fn every_input_is_there_before_it_is_used_and_every_name_is_used_once() {
     }
 }
 
-/// The values of a model by name: rank 4 for maps, rank 2 as `[rows, columns, 1, 1]`.
+/// The values of a model by name: process 4 for maps, process 2 as `[rows, columns, 1, 1]`.
 struct Run(BTreeMap<String, Tensor<4>>);
 
 impl Run {

@@ -47,7 +47,7 @@ fn processes_of(command: &Command) -> Result<Option<u16>, &'static str> {
 }
 
 fn run(command: Command) -> Result<(), Error> {
-    // Rank 0 speaks for all.
+    // Process 0 speaks for all.
     notice::set_quiet(command.is_quiet() || !processes::collective().is_first());
     if let Command::Train(train) = &command
         && let Some(processes) = processes::processes_to_start(train.processes)?
@@ -144,14 +144,14 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
         (Some(_), true) => Vec::new(),
         _ => load(args)?,
     };
-    let ranks = processes::collective();
+    let processes = processes::collective();
     let session = Session {
         backend: open(&args.compute, args.output)?,
         data_dir: args.compute.data_dir().to_path_buf(),
         moved_data: args.compute.data.clone(),
         out: args.out().to_path_buf(),
-        // Rank 0 speaks for all.
-        quiet: args.output.quiet || !ranks.is_first(),
+        // Process 0 speaks for all.
+        quiet: args.output.quiet || !processes.is_first(),
         json: args.output.json,
         earlier: match (&args.resume, &args.seeds) {
             (Some(_), _) => Earlier::Continue,
@@ -159,13 +159,13 @@ fn run_training(args: &Train, stop: Stop) -> Result<(), Error> {
             (None, None) => Earlier::Keep,
         },
         stop,
-        ranks,
+        processes,
     };
     if let Some(folder) = args.resumed() {
         return verbs::resume(&session, folder, recipes.first(), &args.overrides());
     }
     let runs = verbs::train(&session, &recipes)?;
-    if args.recipes.is_empty() && !args.output.json && session.ranks.is_first() {
+    if args.recipes.is_empty() && !args.output.json && session.processes.is_first() {
         verbs::suggest(&runs);
     }
     Ok(())

@@ -143,7 +143,7 @@ impl Kind for GraphRecipe {
         let data = Arc::clone(&phase.data);
         if recipe.training.epochs == 0 {
             let encoder = untrained(recipe, &data, &phase.evaluation_device());
-            if around.ranks.is_first() {
+            if around.processes.is_first() {
                 save_model(encoder, &around.folder.model_file())?;
             }
             return Ok(phase.start.progress);

@@ -1,10 +1,10 @@
-//! The evaluation of a trained encoder: all ranks encode the images, and rank 0 measures the features.
+//! The evaluation of a trained encoder: all processes encode the images, and process 0 measures the features.
 
 use super::{evaluator, start};
 use crate::{
     error::Error,
     kinds::{Run, Trained},
-    training::{folder::load_model, ranks::of_first},
+    training::{folder::load_model, processes::of_first},
 };
 use bcl_eval::{
     images::{ImageEvaluator, ImageFeatures},
@@ -14,12 +14,12 @@ use bcl_models::vision::ImageEncoder;
 use bcl_recipe::ImageRecipe;
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, LAST_LOSS, Metrics};
 
-/// The trained encoder, and the features that all ranks have computed with it.
+/// The trained encoder, and the features that all processes have computed with it.
 #[derive(Debug)]
 pub struct Encoded {
     evaluator: ImageEvaluator,
     encoder: ImageEncoder,
-    /// `None` on all ranks but the first.
+    /// `None` on all processes but the first.
     features: Option<ImageFeatures>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct Evaluated {
 }
 
 impl Encoded {
-    /// Encodes the images of a run with its saved weights, which rank 0 reads for all.
+    /// Encodes the images of a run with its saved weights, which process 0 reads for all.
     pub(super) fn of(run: &Run<'_, ImageRecipe>) -> Result<Self, Error> {
-        let (around, ranks) = (run.around, &*run.around.ranks);
+        let (around, processes) = (run.around, &*run.around.processes);
         let evaluator = evaluator(run.recipe, &run.data, around.backend, around.stop.clone());
         let untrained = start::untrained(run.recipe, &around.backend.device());
         let mut loaded = None;
@@ -42,9 +42,9 @@ impl Encoded {
             loaded = Some(load_model(untrained.clone(), around.folder)?);
             Ok(())
         })?;
-        let encoder = of_first(loaded.unwrap_or(untrained), ranks).map_err(Error::Training)?;
+        let encoder = of_first(loaded.unwrap_or(untrained), processes).map_err(Error::Training)?;
         let _working = run.working("encoding the images");
-        let features = evaluator.features_on_ranks(&encoder, ranks)?;
+        let features = evaluator.features_on_processes(&encoder, processes)?;
         Ok(Self {
             evaluator,
             encoder,
@@ -52,12 +52,12 @@ impl Encoded {
         })
     }
 
-    /// Measures the features. Rank 0 alone has them.
+    /// Measures the features. Process 0 alone has them.
     ///
     /// # Panics
-    /// Panics on any other rank.
+    /// Panics on any other process.
     pub(super) fn evaluated(self, trained: &Trained) -> Result<Evaluated, Error> {
-        let features = self.features.expect("rank 0 has the features");
+        let features = self.features.expect("process 0 has the features");
         let mut metrics = self.evaluator.encoder_with(&self.encoder, &features)?;
         if let Some(last) = trained.records().last() {
             // The calibration error of P(TN|x), if the true classes are known.

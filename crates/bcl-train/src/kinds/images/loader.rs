@@ -68,7 +68,7 @@ pub struct LoaderOptions {
     pub with_truth: bool,
     /// Number of anchors of a batch: noise is drawn per anchor.
     pub num_anchors: usize,
-    /// The images of a batch whose views this rank makes: all of them in one process.
+    /// The images of a batch whose views this process makes: all of them in one process.
     pub own: Range<usize>,
     /// The run's seed.
     pub seed: Seed,
@@ -121,7 +121,7 @@ impl ImageLoader {
         let mut order: Vec<usize> = (0..source.num_images()).collect();
         let batch_size = match source.own.start {
             0 => source.gradient_cache.unwrap_or(source.batch_size),
-            // Only rank 0 evaluates, so the views of the others need not fill their devices.
+            // Only process 0 evaluates, so the views of the others need not fill their devices.
             _ => source.batch_size.min(2),
         };
         let (chosen, _) = order.partial_shuffle(&mut source.views.seed.named("probe").rng(), batch_size);
@@ -368,11 +368,11 @@ mod tests {
     }
 
     #[test]
-    fn the_own_views_of_all_ranks_are_those_of_the_batch() {
+    fn the_own_views_of_all_processes_are_those_of_the_batch() {
         let whole = epoch(&loader(6), 3, 0);
         for gradient_cache in [None, Some(2)] {
-            let of_ranks = [0..2, 2..6].map(|own| epoch(&loader_of(6, gradient_cache, own), 3, 0));
-            let [first, second] = of_ranks.map(|mut batches| batches.swap_remove(0));
+            let of_processes = [0..2, 2..6].map(|own| epoch(&loader_of(6, gradient_cache, own), 3, 0));
+            let [first, second] = of_processes.map(|mut batches| batches.swap_remove(0));
             let first_part = if gradient_cache.is_some() {
                 second.len() / 2
             } else {

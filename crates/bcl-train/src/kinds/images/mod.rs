@@ -116,8 +116,8 @@ impl Kind for ImageRecipe {
         memory::data(&self.data)
     }
 
-    fn memory(&self, data: &ImageData, num_ranks: usize) -> Estimate {
-        memory::training(&shares::of_one_rank(self, num_ranks), data.into())
+    fn memory(&self, data: &ImageData, num_processes: usize) -> Estimate {
+        memory::training(&shares::of_one_process(self, num_processes), data.into())
     }
 
     fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
@@ -133,7 +133,7 @@ impl Kind for ImageRecipe {
         Ok(())
     }
 
-    fn check_ranks(&self, size: usize) -> Result<(), Error> {
+    fn check_processes(&self, size: usize) -> Result<(), Error> {
         shares::check_shares(self, size).map_err(|refusal| Error::Input(refusal.to_string()))
     }
 
@@ -176,7 +176,7 @@ impl Kind for ImageRecipe {
         let Run { recipe, around, .. } = phase.run;
         if recipe.training.epochs == 0 {
             let encoder = start::initial(recipe, around.search, &phase.evaluation_device())?;
-            if around.ranks.is_first() {
+            if around.processes.is_first() {
                 save_model(encoder, &around.folder.model_file())?;
             }
             return Ok(phase.start.progress);
@@ -184,8 +184,8 @@ impl Kind for ImageRecipe {
         let device = phase.device();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         check_precision(recipe.training.precision, &device).map_err(refuse)?;
-        let norm_ranks = (recipe.training.sync_batch_norm && around.ranks.size() > 1).then(|| around.ranks.clone());
-        let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_ranks(norm_ranks.as_ref());
+        let norm_processes = (recipe.training.sync_batch_norm && around.processes.size() > 1).then(|| around.processes.clone());
+        let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_processes(norm_processes.as_ref());
         let steps_per_epoch = recipe.batches_per_epoch(&phase.data);
         let start = MethodStart {
             encoder,
@@ -195,7 +195,7 @@ impl Kind for ImageRecipe {
             steps_per_epoch,
             num_steps: steps_per_epoch * recipe.training.epochs,
             precision: recipe.training.precision,
-            norm_ranks,
+            norm_processes,
             seed: phase.seed(),
             device,
         };
@@ -280,7 +280,7 @@ impl WithMethod for Training<'_, '_> {
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
             num_anchors: method.num_anchors(recipe.training.batch_size),
-            own: shares::own_images(recipe, &*phase.run.around.ranks),
+            own: shares::own_images(recipe, &*phase.run.around.processes),
             seed: phase.seed(),
             device: phase.device(),
         };

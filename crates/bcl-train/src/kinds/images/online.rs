@@ -1,6 +1,6 @@
 //! Evaluates image encoders during training.
 
-use crate::training::{evaluate::EvaluateEncoder, ranks::of_first};
+use crate::training::{evaluate::EvaluateEncoder, processes::of_first};
 use bcl_collective::Collective;
 use bcl_eval::{EvaluationError, images::ImageEvaluator};
 use bcl_models::vision::ImageEncoder;
@@ -11,19 +11,23 @@ impl EvaluateEncoder<ImageEncoder> for ImageEvaluator {
         self.online(&alone(encoder))
     }
 
-    fn evaluate_on_ranks(&self, encoder: &ImageEncoder, ranks: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
-        let encoder = match of_first(alone(encoder), ranks) {
+    fn evaluate_on_processes(
+        &self,
+        encoder: &ImageEncoder,
+        processes: &dyn Collective,
+    ) -> Option<Result<Metrics, EvaluationError>> {
+        let encoder = match of_first(alone(encoder), processes) {
             Ok(encoder) => encoder,
             Err(problem) => {
-                let rank = ranks.rank();
-                return Some(Err(EvaluationError::OfRank { rank, problem }));
+                let process = processes.index();
+                return Some(Err(EvaluationError::OfProcess { process, problem }));
             }
         };
-        Some(self.online_on_ranks(&encoder, ranks))
+        Some(self.online_on_processes(&encoder, processes))
     }
 }
 
-/// An encoder that normalises batches by their own statistics, even if training synchronises them: ranks evaluate different numbers of batches.
+/// An encoder that normalises batches by their own statistics, even if training synchronises them: processes evaluate different numbers of batches.
 fn alone(encoder: &ImageEncoder) -> ImageEncoder {
-    encoder.clone().with_norms_over_ranks(None)
+    encoder.clone().with_norms_over_processes(None)
 }

@@ -1,31 +1,31 @@
-//! The images of a batch that each of several ranks encodes.
+//! The images of a batch that each of several processes encodes.
 
 use bcl_collective::{Collective, share};
 use bcl_core::gradient_cache::blocks;
 use bcl_recipe::{ImageRecipe, Refusal};
 use std::ops::Range;
 
-/// The images of a batch that a rank encodes: whole groups of batch normalisation.
-pub(super) fn own_images(recipe: &ImageRecipe, ranks: &dyn Collective) -> Range<usize> {
-    images_of(recipe, ranks.rank(), ranks.size())
+/// The images of a batch that a process encodes: whole groups of batch normalisation.
+pub(super) fn own_images(recipe: &ImageRecipe, processes: &dyn Collective) -> Range<usize> {
+    images_of(recipe, processes.index(), processes.size())
 }
 
-fn images_of(recipe: &ImageRecipe, rank: usize, size: usize) -> Range<usize> {
+fn images_of(recipe: &ImageRecipe, process: usize, size: usize) -> Range<usize> {
     let group = recipe.method.settings().needs().group;
-    let groups = share(recipe.training.batch_size / group, rank, size);
+    let groups = share(recipe.training.batch_size / group, process, size);
     groups.start * group..groups.end * group
 }
 
-/// The recipe with the largest share that one of several ranks has of a batch, to estimate its memory.
-pub(super) fn of_one_rank(recipe: &ImageRecipe, size: usize) -> ImageRecipe {
+/// The recipe with the largest share that one of several processes has of a batch, to estimate its memory.
+pub(super) fn of_one_process(recipe: &ImageRecipe, size: usize) -> ImageRecipe {
     let mut own = recipe.clone();
     own.training.batch_size = recipe.training.batch_size.div_ceil(size);
     own
 }
 
-/// Synchronised batch normalisation needs all ranks at each forward pass.
+/// Synchronised batch normalisation needs all processes at each forward pass.
 fn check_equal_parts<P: ExactSizeIterator>(recipe: &ImageRecipe, size: usize, parts: impl Fn(usize) -> P) -> Result<(), Refusal> {
-    if !recipe.training.sync_batch_norm || (1..size).all(|rank| parts(rank).len() == parts(0).len()) {
+    if !recipe.training.sync_batch_norm || (1..size).all(|process| parts(process).len() == parts(0).len()) {
         return Ok(());
     }
     Err(Refusal::new(
@@ -38,10 +38,10 @@ fn check_equal_parts<P: ExactSizeIterator>(recipe: &ImageRecipe, size: usize, pa
     ))
 }
 
-/// Checks that each rank encodes enough images at a time for batch normalisation.
+/// Checks that each process encodes enough images at a time for batch normalisation.
 ///
 /// # Errors
-/// Returns an error that names the key and the remedy if a rank does not.
+/// Returns an error that names the key and the remedy if a process does not.
 pub(super) fn check_shares(recipe: &ImageRecipe, size: usize) -> Result<(), Refusal> {
     if size == 1 {
         return Ok(());
@@ -52,8 +52,8 @@ pub(super) fn check_shares(recipe: &ImageRecipe, size: usize) -> Result<(), Refu
         recipe.training.gradient_cache.unwrap_or(usize::MAX),
     );
     let fits = |part: usize| part >= 2 * group && part.is_multiple_of(group);
-    let parts = |rank| blocks(images_of(recipe, rank, size).len(), at_most);
-    if (0..size).all(|rank| parts(rank).len() > 0 && parts(rank).all(|part| fits(part.len()))) {
+    let parts = |process| blocks(images_of(recipe, process, size).len(), at_most);
+    if (0..size).all(|process| parts(process).len() > 0 && parts(process).all(|part| fits(part.len()))) {
         return check_equal_parts(recipe, size, parts);
     }
     let (images, of_groups) = match group {
@@ -96,7 +96,7 @@ mod tests {
     fn shares_are_whole_groups_and_cover_the_batch() {
         let of = |groups| {
             (0..3)
-                .map(|rank| images_of(&recipe(40, None, groups), rank, 3))
+                .map(|process| images_of(&recipe(40, None, groups), process, 3))
                 .collect::<Vec<_>>()
         };
         assert_eq!(of(1), [0..14, 14..27, 27..40]);
@@ -108,10 +108,10 @@ mod tests {
         let fits =
             |batch_size, gradient_cache, groups, size| check_shares(&recipe(batch_size, gradient_cache, groups), size).is_ok();
         assert!(fits(2, None, 1, 1) && fits(8, None, 1, 4) && fits(16, None, 4, 2) && fits(32, Some(8), 4, 2));
-        assert!(!fits(7, None, 1, 4), "one rank has a single image");
+        assert!(!fits(7, None, 1, 4), "one process has a single image");
         assert!(!fits(10, Some(2), 1, 4), "one part has a single image");
-        assert!(!fits(3, None, 1, 4), "one rank has none");
-        assert!(!fits(12, None, 4, 2), "one rank has a single group of one image each");
+        assert!(!fits(3, None, 1, 4), "one process has none");
+        assert!(!fits(12, None, 4, 2), "one process has a single group of one image each");
         assert!(!fits(40, Some(16), 4, 2), "20 images in two parts of 12 and 8, or 10 each");
         let synchronised = |batch_size, gradient_cache| {
             let mut recipe = recipe(batch_size, gradient_cache, 1);

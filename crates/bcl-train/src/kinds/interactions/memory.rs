@@ -142,17 +142,20 @@ mod tests {
         let cached = "encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 5000\ntraining.gradient_cache = 100";
         assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
         // Weights by rank need all scores if hits are masked.
-        let by_rank = "loss.kind = 'bayesian'\nencoder.dim = 1\ntraining.batch_size = 2000";
+        let by_process = "loss.kind = 'bayesian'\nencoder.dim = 1\ntraining.batch_size = 2000";
         let in_batch = "negatives.kind = 'in_batch'";
         assert_eq!(
-            bytes(&format!("{by_rank}\n{in_batch}")),
+            bytes(&format!("{by_process}\n{in_batch}")),
             tables(1) + 8 * 2000 * 2000 + 4 * 2000
         );
         let shared = "[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 5000";
-        assert_eq!(bytes(&format!("{by_rank}\n{shared}")), tables(1) + 8 * 2000 * 5000 + 4 * 5000);
+        assert_eq!(
+            bytes(&format!("{by_process}\n{shared}")),
+            tables(1) + 8 * 2000 * 5000 + 4 * 5000
+        );
         // Otherwise the probe of 1,024 anchors is the largest.
         let probe = tables(1) + 4 * 1024 * 5000;
-        assert_eq!(bytes(&format!("{by_rank}\n{shared}\nmask_hits = false")), probe);
+        assert_eq!(bytes(&format!("{by_process}\n{shared}\nmask_hits = false")), probe);
         let plain = "encoder.dim = 1\ntraining.batch_size = 2000";
         assert_eq!(bytes(&format!("{plain}\n{shared}")), probe);
         assert_eq!(bytes(&format!("{plain}\n{in_batch}")), tables(1) + 4 * 1024 * 1024);

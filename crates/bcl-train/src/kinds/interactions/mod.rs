@@ -201,7 +201,7 @@ fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     metrics_of_users(&evaluator, &EmbeddingScorer::new(encoder.embeddings()), data)
 }
 
-/// The metrics of each user that an evaluator ranks for.
+/// The metrics of each user that an evaluator processes for.
 fn metrics_of_users(
     evaluator: &RankingEvaluator,
     scorer: &EmbeddingScorer,
@@ -227,7 +227,7 @@ fn trained(
     load_model(recipe.encoder.init(&graph(&data.train), recipe.seed, device), folder)
 }
 
-/// Ranks for the test users of the data that have training interactions.
+/// Processes for the test users of the data that have training interactions.
 fn evaluator(recipe: &RecommenderRecipe, data: &InteractionData) -> RankingEvaluator {
     RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.trained_test())
 }

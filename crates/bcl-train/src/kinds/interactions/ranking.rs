@@ -14,8 +14,12 @@ impl EvaluateEncoder<Recommender> for RankingEvaluator {
         Ok(self.evaluate(&EmbeddingScorer::new(encoder.embeddings()))?)
     }
 
-    fn evaluate_on_ranks(&self, encoder: &Recommender, ranks: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
+    fn evaluate_on_processes(
+        &self,
+        encoder: &Recommender,
+        processes: &dyn Collective,
+    ) -> Option<Result<Metrics, EvaluationError>> {
         let scorer = EmbeddingScorer::new(encoder.embeddings());
-        Some(Self::evaluate_on_ranks(self, &scorer, ranks).map_err(EvaluationError::from))
+        Some(Self::evaluate_on_processes(self, &scorer, processes).map_err(EvaluationError::from))
     }
 }

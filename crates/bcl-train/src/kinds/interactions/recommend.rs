@@ -1,4 +1,4 @@
-//! Ranks with a trained recommender: the best items for users and for new users, similar items, and the metrics of these rankings.
+//! Processes with a trained recommender: the best items for users and for new users, similar items, and the metrics of these rankings.
 
 use super::{
     recommendations::{Recommendations, Subject},
@@ -184,7 +184,7 @@ impl TrainedRecommender {
     }
 }
 
-/// Ranks for one user of a scorer.
+/// Processes for one user of a scorer.
 fn ranked(scorer: &EmbeddingScorer, seen: Option<&Interactions>, user: u32, top: usize) -> Result<Vec<RankedItem>, Error> {
     let mut best = Vec::new();
     let ranking = TopItems::new(scorer, top);

@@ -118,7 +118,7 @@ fn start_with(split_encoder: bool) -> MethodStart {
         steps_per_epoch: 2,
         num_steps: 6,
         precision: Precision::F32,
-        norm_ranks: None,
+        norm_processes: None,
         seed: Seed(7),
         device: device(),
     }
@@ -206,7 +206,7 @@ macro_rules! for_each_method {
     }};
 }
 
-mod ranks;
+mod processes;
 
 #[test]
 fn every_method_has_the_objective_and_the_negatives_that_its_settings_tell() {

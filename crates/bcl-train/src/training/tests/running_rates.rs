@@ -119,7 +119,7 @@ fn start() -> MethodStart {
         steps_per_epoch: 2,
         num_steps: 6,
         precision: Precision::F32,
-        norm_ranks: None,
+        norm_processes: None,
         seed: Seed(7),
         device: device(),
     }
@@ -220,26 +220,26 @@ fn a_training_step_moves_the_rates_of_its_images_alone() {
 }
 
 #[test]
-fn several_ranks_have_the_rates_and_the_weights_of_one() {
+fn several_processes_have_the_rates_and_the_weights_of_one() {
     struct Moved(Arc<dyn Collective>);
     impl WithMethod for Moved {
         type Output = [Vec<f32>; 2];
 
         fn call<M: ImageMethod>(self, method: M) -> [Vec<f32>; 2] {
-            let Self(ranks) = self;
+            let Self(processes) = self;
             let learned = trained(learned(method), &[0, 1, 0]);
             let mut step = step(&running(0.3), 1, Mode::Eval);
-            let own = ranks.share(IMAGES);
+            let own = processes.share(IMAGES);
             let views = step.batch.views.parts(usize::MAX).next().expect("the whole is a part");
             step.batch.views = BatchViews::Made(views.into_iter().map(|view| view.slice_dim(0, own.clone())).collect());
-            let learned = moved(learned, step.on_ranks(ranks));
+            let learned = moved(learned, step.on_processes(processes));
             [log_rates(&learned), weights(&learned)]
         }
     }
     for config in methods() {
         let expected = config.init(start(), Moved(Arc::new(Alone)));
-        let found = Threads::run(3, |ranks| config.init(start(), Moved(ranks)));
-        assert!(found.iter().all(|of_rank| *of_rank == found[0]));
+        let found = Threads::run(3, |processes| config.init(start(), Moved(processes)));
+        assert!(found.iter().all(|of_process| *of_process == found[0]));
         for (found, expected) in found[0].iter().zip(&expected) {
             assert_close(found, &expected.iter().map(|&number| f64::from(number)).collect::<Vec<_>>());
         }

@@ -63,10 +63,10 @@ impl Extension<'_> {
         let invocation = Invocation {
             search: self.search.clone(),
             backend: session.backend.name().to_owned(),
-            processes: session.ranks.size(),
+            processes: session.processes.size(),
             trial_of: None,
         };
-        prepared.refuse_ranks(self.longer, &*session.ranks)?;
+        prepared.refuse_processes(self.longer, &*session.processes)?;
         let run = session.create_folder(|| {
             RunFolder::create_with(self.first, self.longer, &invocation, prepared.record(), |run| {
                 self.inherit(run, &finished.1)

@@ -34,7 +34,7 @@ pub(crate) fn resume(session: &Session, folder: &Path, asked: Option<&Recipe>, f
     } else {
         extend_one(session, &run, &asked)?
     };
-    if !session.ranks.is_first() {
+    if !session.processes.is_first() {
         return Ok(());
     }
     print_table(&[&finished.0], &[], session.json);
@@ -74,8 +74,8 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     };
     extension.check()?;
     let record = run.folder.data_to_resume()?;
-    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path(), &*session.ranks)?;
-    prepared.check(&longer, &search, &session.backend, session.ranks.size())?;
+    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path(), &*session.processes)?;
+    prepared.check(&longer, &search, &session.backend, session.processes.size())?;
     extension.train(session, &prepared)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn continued(
     if record.identity == prepared.record().identity {
         return extension.train(session, prepared).map(Some);
     }
-    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path(), &*session.ranks)?;
+    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path(), &*session.processes)?;
     extension.train(session, &again).map(Some)
 }
 
@@ -152,7 +152,7 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         mut invocation,
     } = run;
     if session.on_first(|| Ok(!folder.result_file().is_file()))? {
-        let folder = if session.ranks.is_first() {
+        let folder = if session.processes.is_first() {
             folder.clone().locked()?
         } else {
             folder.clone()
@@ -166,12 +166,12 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         let prepared = if let Some(loaded) = loaded.filter(|loaded| loaded.record().identity == record.identity) {
             loaded
         } else {
-            again = Prepared::load_again(&recipe, search, &record, folder.path(), &*session.ranks)?;
+            again = Prepared::load_again(&recipe, search, &record, folder.path(), &*session.processes)?;
             &again
         };
-        prepared.check(&recipe, search, &session.backend, session.ranks.size())?;
-        let processes = std::mem::replace(&mut invocation.processes, session.ranks.size());
-        if (session.moved_data.is_some() || processes != invocation.processes) && session.ranks.is_first() {
+        prepared.check(&recipe, search, &session.backend, session.processes.size())?;
+        let processes = std::mem::replace(&mut invocation.processes, session.processes.size());
+        if (session.moved_data.is_some() || processes != invocation.processes) && session.processes.is_first() {
             folder.record(&invocation)?;
         }
         prepared.finish(&recipe, &session.around(&folder, &invocation.search))?;

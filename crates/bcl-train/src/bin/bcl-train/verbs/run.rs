@@ -35,8 +35,8 @@ pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf
         match train_one(session, recipe, &mut loaded, recipes.len() > 1) {
             Ok(run) => finished.push(run),
             Err(error @ Error::Interrupted(_)) => return Err(error),
-            // The other ranks may be in the middle of the run that failed here.
-            Err(error) if recipes.len() == 1 || session.ranks.size() > 1 => return Err(error),
+            // The other processes may be in the middle of the run that failed here.
+            Err(error) if recipes.len() == 1 || session.processes.size() > 1 => return Err(error),
             Err(error) => {
                 let name = format!("{}-{}", recipe.name(), recipe.seed());
                 eprintln!("error: {name} failed: {}", printable_lines(&error));
@@ -44,7 +44,7 @@ pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf
             }
         }
     }
-    if !finished.is_empty() && session.ranks.is_first() {
+    if !finished.is_empty() && session.processes.is_first() {
         show(session, &finished, &failed)?;
     }
     match failed.into_iter().next() {
@@ -77,10 +77,10 @@ fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_man
     let invocation = Invocation {
         search,
         backend: session.backend.name().to_owned(),
-        processes: session.ranks.size(),
+        processes: session.processes.size(),
         trial_of: None,
     };
-    prepared.refuse_ranks(recipe, &*session.ranks)?;
+    prepared.refuse_processes(recipe, &*session.processes)?;
     let folder = session.create_folder(|| RunFolder::create(&session.out, recipe, &invocation, prepared.record()))?;
     prepared.finish(recipe, &session.around(&folder, &invocation.search))?;
     session.stop.advise(None);
@@ -116,11 +116,11 @@ impl Loaded {
             other => {
                 // Two data sets are never in memory at once.
                 drop(other);
-                Prepared::load(recipe, search, &*session.ranks)?
+                Prepared::load(recipe, search, &*session.processes)?
             }
         };
         let prepared = self.0.insert(prepared);
-        prepared.check(recipe, search, &session.backend, session.ranks.size())?;
+        prepared.check(recipe, search, &session.backend, session.processes.size())?;
         Ok(prepared)
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct Session {
     pub earlier: Earlier,
     /// Stops the current run.
     pub stop: Stop,
-    /// The ranks that train together. Rank 0 alone writes and prints.
-    pub ranks: Arc<dyn Collective>,
+    /// The processes that train together. Process 0 alone writes and prints.
+    pub processes: Arc<dyn Collective>,
 }
 
 /// What becomes of earlier runs of the recipes of a command.
@@ -66,11 +66,11 @@ impl Session {
             quiet: self.quiet,
             stop: self.stop.clone(),
             loggers: Loggers::default(),
-            ranks: self.ranks.clone(),
+            processes: self.processes.clone(),
         }
     }
 
-    /// Refuses to begin unless all ranks were asked for the same: before they read anything, because what they read decides what they do.
+    /// Refuses to begin unless all processes were asked for the same: before they read anything, because what they read decides what they do.
     ///
     /// # Errors
     /// As [`refuse_differences`].
@@ -85,10 +85,10 @@ impl Session {
                 resumed.map(|folder| folder.display().to_string()).unwrap_or_default(),
             ),
         ];
-        refuse_differences(&*self.ranks, &facts)
+        refuse_differences(&*self.processes, &facts)
     }
 
-    /// Creates the folder of a run on rank 0; see [`RunFolder::create`].
+    /// Creates the folder of a run on process 0; see [`RunFolder::create`].
     pub(super) fn create_folder(&self, create: impl FnOnce() -> Result<RunFolder, Error>) -> Result<RunFolder, Error> {
         let mut created = None;
         let path = self.on_first(|| {
@@ -97,15 +97,15 @@ impl Session {
             created = Some(folder);
             Ok(path)
         })?;
-        Ok(created.unwrap_or_else(|| RunFolder::of_first_rank(path)))
+        Ok(created.unwrap_or_else(|| RunFolder::of_first_process(path)))
     }
 
-    /// Runs `work` on rank 0; see [`on_first`].
+    /// Runs `work` on process 0; see [`on_first`].
     pub(super) fn on_first<T: Clone + Serialize + DeserializeOwned>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        on_first(&*self.ranks, work)
+        on_first(&*self.processes, work)
     }
 
     /// Prints where a page is.

@@ -29,7 +29,7 @@ fn recipe(seed: u64, epochs: usize) -> Recipe {
     Recipe::read(&find("quickstart/infonce").expect("a built-in recipe")[0], &changes).expect("it reads")
 }
 
-fn session(ranks: Arc<dyn Collective>, out: &Path, earlier: Earlier) -> Session {
+fn session(processes: Arc<dyn Collective>, out: &Path, earlier: Earlier) -> Session {
     Session {
         backend: Backend::open(BackendChoice::Flex, None).expect("it is in every build"),
         data_dir: PathBuf::from("data"),
@@ -39,7 +39,7 @@ fn session(ranks: Arc<dyn Collective>, out: &Path, earlier: Earlier) -> Session 
         json: true,
         earlier,
         stop: Stop::new(),
-        ranks: Arc::new(Checked::new(ranks)),
+        processes: Arc::new(Checked::new(processes)),
     }
 }
 
@@ -66,7 +66,9 @@ fn a_command_on_several_processes_trains_each_run_once_and_extends_it_together()
     let recipes = [recipe(0, 2), recipe(1, 2)];
     let out = tempfile::tempdir().expect("a folder");
     let train_in = |out: &Path, earlier, recipes: &[Recipe]| {
-        let folders = Threads::run(2, |ranks| train(&session(ranks, out, earlier), recipes).expect("it trains"));
+        let folders = Threads::run(2, |processes| {
+            train(&session(processes, out, earlier), recipes).expect("it trains")
+        });
         assert_eq!(folders[0], folders[1]);
         folders[0].clone()
     };
@@ -96,14 +98,14 @@ fn a_command_on_several_processes_trains_each_run_once_and_extends_it_together()
         assert!((expected - found).abs() < 1e-4 * expected.abs(), "{found} is not {expected}");
     }
 
-    let shown = Threads::run(2, |ranks| {
-        resume(&session(ranks, out.path(), Earlier::Continue), &longer[0], None, &[])
+    let shown = Threads::run(2, |processes| {
+        resume(&session(processes, out.path(), Earlier::Continue), &longer[0], None, &[])
     });
     assert!(shown.iter().all(Result::is_ok));
-    let different = Threads::run(2, |ranks| {
-        let own = &recipes[ranks.rank()];
-        train(&session(ranks, out.path(), Earlier::Keep), std::slice::from_ref(own)).expect_err("ranks differ")
+    let different = Threads::run(2, |processes| {
+        let own = &recipes[processes.index()];
+        train(&session(processes, out.path(), Earlier::Keep), std::slice::from_ref(own)).expect_err("processes differ")
     });
     let message = different[0].to_string();
-    assert!(message.contains("rank 1 has another recipe or seed"), "{message}");
+    assert!(message.contains("process 1 has another recipe or seed"), "{message}");
 }

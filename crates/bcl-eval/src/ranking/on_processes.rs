@@ -1,4 +1,4 @@
-//! Ranking with the users dealt to the ranks of a [`Collective`].
+//! Ranking with the users dealt to the processes of a [`Collective`].
 
 use super::evaluator::{RankingEvaluator, Totals, UserRanking};
 use super::user_metrics::UserMetrics;
@@ -7,26 +7,26 @@ use bcl_collective::Collective;
 use bcl_report::result::Metrics;
 
 impl RankingEvaluator {
-    /// As [`evaluate`](Self::evaluate), with the users dealt to ranks that have the same scorer. Figures are added in the order of the users, so
-    /// all ranks get the bits of one rank.
+    /// As [`evaluate`](Self::evaluate), with the users dealt to processes that have the same scorer. Figures are added in the order of the users, so
+    /// all processes get the bits of one process.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate), on all ranks if on one.
+    /// As [`evaluate`](Self::evaluate), on all processes if on one.
     ///
     /// # Panics
     /// As [`evaluate`](Self::evaluate).
-    pub fn evaluate_on_ranks(&self, scorer: &dyn Scorer, ranks: &dyn Collective) -> Result<Metrics, RankingError> {
-        if ranks.size() == 1 {
+    pub fn evaluate_on_processes(&self, scorer: &dyn Scorer, processes: &dyn Collective) -> Result<Metrics, RankingError> {
+        if processes.size() == 1 {
             return self.evaluate(scorer);
         }
         let mut own = Message::default();
-        let users = &self.users()[ranks.share(self.num_evaluated_users())];
-        let outcome = self.rank_users(scorer, users, |ranking| own.push(&ranking));
-        agreed(outcome, ranks)?;
+        let users = &self.users()[processes.share(self.num_evaluated_users())];
+        let outcome = self.process_users(scorer, users, |ranking| own.push(&ranking));
+        agreed(outcome, processes)?;
         let all = Message {
-            figures: ranks.all_gather_values(&own.figures),
-            lengths: ranks.all_gather_values(&own.lengths),
-            items: ranks.all_gather_values(&own.items),
+            figures: processes.all_gather_values(&own.figures),
+            lengths: processes.all_gather_values(&own.lengths),
+            items: processes.all_gather_values(&own.items),
         };
         let mut totals = Totals::new(self);
         all.read(self.num_cutoffs(), |items, metrics| totals.add(items, metrics));
@@ -63,8 +63,8 @@ impl Message {
     }
 }
 
-/// The first error of any rank, on all ranks.
-fn agreed(own: Result<(), RankingError>, ranks: &dyn Collective) -> Result<(), RankingError> {
+/// The first error of any process, on all processes.
+fn agreed(own: Result<(), RankingError>, processes: &dyn Collective) -> Result<(), RankingError> {
     const FINE: [u32; 3] = [0; 3];
     const INTERRUPTED: u32 = 1;
     const NOTHING: u32 = 2;
@@ -75,7 +75,7 @@ fn agreed(own: Result<(), RankingError>, ranks: &dyn Collective) -> Result<(), R
         Err(RankingError::NothingHeldOut) => [NOTHING, 0, 0],
         Err(RankingError::NotANumber { user, item }) => [NOT_A_NUMBER, user, item],
     };
-    let all = ranks.all_gather_values(&status);
+    let all = processes.all_gather_values(&status);
     match all.chunks(FINE.len()).find(|status| **status != FINE) {
         None => Ok(()),
         Some(&[NOT_A_NUMBER, user, item]) => Err(RankingError::NotANumber { user, item }),
@@ -121,29 +121,33 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_ranks_gives_the_bits_of_one() {
+    fn any_number_of_processes_gives_the_bits_of_one() {
         let scorer = Waves { broken: None };
         let expected = evaluator().evaluate(&scorer).unwrap();
         for size in [2, 3, 5, 30] {
-            let of_ranks = Threads::run(size, |ranks| {
-                let ranks = Arc::new(Checked::new(ranks));
-                evaluator().evaluate_on_ranks(&scorer, &*ranks).unwrap()
+            let of_processes = Threads::run(size, |processes| {
+                let processes = Arc::new(Checked::new(processes));
+                evaluator().evaluate_on_processes(&scorer, &*processes).unwrap()
             });
-            assert!(of_ranks.iter().all(|metrics| *metrics == expected), "{size} ranks");
+            assert!(of_processes.iter().all(|metrics| *metrics == expected), "{size} processes");
         }
     }
 
     #[test]
-    fn an_error_of_one_rank_is_that_of_all() {
+    fn an_error_of_one_process_is_that_of_all() {
         let scorer = Waves { broken: Some(20) };
         let expected = evaluator().evaluate(&scorer).unwrap_err();
-        let of_ranks = Threads::run(3, |ranks| evaluator().evaluate_on_ranks(&scorer, &*ranks).unwrap_err());
-        assert_eq!(of_ranks, vec![expected; 3]);
-        let of_ranks = Threads::run(3, |ranks| {
-            let stops = ranks.rank() == 1;
-            let evaluator = evaluator().with_interrupt(move || stops);
-            evaluator.evaluate_on_ranks(&Waves { broken: None }, &*ranks).unwrap_err()
+        let of_processes = Threads::run(3, |processes| {
+            evaluator().evaluate_on_processes(&scorer, &*processes).unwrap_err()
         });
-        assert_eq!(of_ranks, vec![RankingError::Interrupted; 3]);
+        assert_eq!(of_processes, vec![expected; 3]);
+        let of_processes = Threads::run(3, |processes| {
+            let stops = processes.index() == 1;
+            let evaluator = evaluator().with_interrupt(move || stops);
+            evaluator
+                .evaluate_on_processes(&Waves { broken: None }, &*processes)
+                .unwrap_err()
+        });
+        assert_eq!(of_processes, vec![RankingError::Interrupted; 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! Features and metrics are the same, however many ranks share out the images.
+//! Features and metrics are the same, however many processes share out the images.
 
 use super::*;
 use crate::{
@@ -27,7 +27,7 @@ fn evaluator(data: ImageData, interrupt: Interrupt) -> ImageEvaluator {
     ImageEvaluator::new(Arc::new(data), extractor, ImageEvaluationConfig::default(), Seed(1))
 }
 
-/// Built anew by each rank, as processes do.
+/// Built anew by each process, as processes do.
 fn encoder() -> ImageEncoder {
     let trunk = ResNetConfig {
         depth: ResNetDepth::ResNet18,
@@ -80,70 +80,77 @@ fn bits(features: &ImageFeatures) -> Vec<u32> {
         .collect()
 }
 
-/// Blocks that ranks share evenly and unevenly, and fewer blocks and images than ranks.
+/// Blocks that processes share evenly and unevenly, and fewer blocks and images than processes.
 #[test]
-fn any_number_of_ranks_has_the_features_and_metrics_of_one() {
+fn any_number_of_processes_has_the_features_and_metrics_of_one() {
     for (data, sizes) in [(planted(700, 300), 2..=4), (unlabelled(600), 2..=3), (unlabelled(2), 3..=3)] {
         let alone = evaluator(data.clone(), Interrupt::default());
-        let features = alone.features_on_ranks(&encoder(), &Alone).unwrap().unwrap();
+        let features = alone.features_on_processes(&encoder(), &Alone).unwrap().unwrap();
         let expected = (bits(&features), alone.online(&encoder()).unwrap());
         for size in sizes {
-            let of_ranks = Threads::run(size, |ranks| {
-                let ranks = Checked::new(ranks);
+            let of_processes = Threads::run(size, |processes| {
+                let processes = Checked::new(processes);
                 let evaluator = evaluator(data.clone(), Interrupt::default());
-                let features = evaluator.features_on_ranks(&encoder(), &ranks).unwrap();
+                let features = evaluator.features_on_processes(&encoder(), &processes).unwrap();
                 (
                     features.as_ref().map(bits),
-                    evaluator.online_on_ranks(&encoder(), &ranks).unwrap(),
+                    evaluator.online_on_processes(&encoder(), &processes).unwrap(),
                 )
             });
-            assert_eq!(of_ranks[0].0.as_ref(), Some(&expected.0), "{size} ranks");
-            assert!(of_ranks[1..].iter().all(|(features, _)| features.is_none()));
-            assert!(of_ranks.iter().all(|(_, metrics)| *metrics == expected.1), "{size} ranks");
+            assert_eq!(of_processes[0].0.as_ref(), Some(&expected.0), "{size} processes");
+            assert!(of_processes[1..].iter().all(|(features, _)| features.is_none()));
+            assert!(
+                of_processes.iter().all(|(_, metrics)| *metrics == expected.1),
+                "{size} processes"
+            );
         }
     }
 }
 
 #[test]
-fn every_rank_has_blocks_of_its_own() {
+fn every_process_has_blocks_of_its_own() {
     for (count, size) in [(1000, 2), (1000, 3), (1000, 5), (3, 4), (0, 2), (512, 2)] {
-        let of_ranks = Threads::run(size, |ranks| own_rows(count, 256, &*ranks));
-        let rows: Vec<usize> = of_ranks.iter().cloned().flatten().collect();
+        let of_processes = Threads::run(size, |processes| own_rows(count, 256, &*processes));
+        let rows: Vec<usize> = of_processes.iter().cloned().flatten().collect();
         assert_eq!(rows, (0..count).collect::<Vec<_>>());
         assert!(
-            of_ranks.iter().all(|own| own.is_empty() || own.start % 256 == 0),
-            "{of_ranks:?}"
+            of_processes.iter().all(|own| own.is_empty() || own.start % 256 == 0),
+            "{of_processes:?}"
         );
     }
 }
 
 #[test]
-fn a_rank_that_is_interrupted_stops_all() {
+fn a_process_that_is_interrupted_stops_all() {
     let data = planted(600, 40);
-    let errors = Threads::run(3, |ranks| {
-        let stops = ranks.rank() == 1;
+    let errors = Threads::run(3, |processes| {
+        let stops = processes.index() == 1;
         let evaluator = evaluator(data.clone(), Interrupt::when(move || stops));
-        evaluator.online_on_ranks(&encoder(), &*ranks).unwrap_err()
+        evaluator.online_on_processes(&encoder(), &*processes).unwrap_err()
     });
     assert_eq!(errors, vec![EvaluationError::Interrupted; 3]);
 }
 
 #[test]
-fn an_error_names_the_rank_that_had_it() {
+fn an_error_names_the_process_that_had_it() {
     let problem = EvaluationError::NotFinite { scores: "positives" };
-    let errors = Threads::run(3, |ranks| {
-        let own = if ranks.rank() == 2 { Err(problem.clone()) } else { Ok(()) };
-        agreed(own, &*ranks).unwrap_err()
+    let errors = Threads::run(3, |processes| {
+        let own = if processes.index() == 2 {
+            Err(problem.clone())
+        } else {
+            Ok(())
+        };
+        agreed(own, &*processes).unwrap_err()
     });
-    let named = EvaluationError::OfRank {
-        rank: 2,
+    let named = EvaluationError::OfProcess {
+        process: 2,
         problem: problem.to_string(),
     };
     assert_eq!(errors, [named.clone(), named, problem.clone()]);
 
-    let errors = Threads::run(2, |ranks| {
-        on_first(&*ranks, ranks.is_first().then_some(()), |()| Err(problem.clone())).unwrap_err()
+    let errors = Threads::run(2, |processes| {
+        on_first(&*processes, processes.is_first().then_some(()), |()| Err(problem.clone())).unwrap_err()
     });
     assert_eq!(errors[0], problem);
-    assert!(errors[1].to_string().starts_with("rank 0: "), "{}", errors[1]);
+    assert!(errors[1].to_string().starts_with("process 0: "), "{}", errors[1]);
 }

@@ -1,41 +1,41 @@
-//! Batch normalisation by the statistics of all ranks.
+//! Batch normalisation by the statistics of all processes.
 
 use bcl_collective::Collective;
-use bcl_kernels::{BatchNormalised, sum_over_ranks};
+use bcl_kernels::{BatchNormalised, sum_over_processes};
 use burn::tensor::{Tensor, activation::relu};
 use std::sync::Arc;
 
-/// Normalises each channel by its mean and variance over the samples of all ranks, and applies ReLU if asked to. Also returns the number of values
-/// per channel, over all ranks.
+/// Normalises each channel by its mean and variance over the samples of all processes, and applies ReLU if asked to. Also returns the number of values
+/// per channel, over all processes.
 ///
 /// ```text
-/// mean = Σ_ranks Σ x / n,    variance = Σ_ranks Σ (x - mean)² / n
+/// mean = Σ_processes Σ x / n,    variance = Σ_processes Σ (x - mean)² / n
 /// ```
 ///
-/// The two sums over ranks have gradients, which are sums over ranks again. The variance takes the mean as a constant: its derivative with respect
+/// The two sums over processes have gradients, which are sums over processes again. The variance takes the mean as a constant: its derivative with respect
 /// to the mean is zero.
 ///
 /// # Shapes
-/// - input:        `[batch_size, num_channels, ..]`; the batch size may differ between ranks
+/// - input:        `[batch_size, num_channels, ..]`; the batch size may differ between processes
 /// - scale, shift: `[num_channels]`
-pub(super) fn normalised_over_ranks<const D: usize>(
+pub(super) fn normalised_over_processes<const D: usize>(
     input: Tensor<D>,
     scale: Tensor<1>,
     shift: Tensor<1>,
     epsilon: f64,
     with_relu: bool,
-    ranks: &Arc<dyn Collective>,
+    processes: &Arc<dyn Collective>,
 ) -> (usize, BatchNormalised<D>) {
     let shape = input.dims();
     let own_count = shape.iter().product::<usize>() / shape[1];
     let mut count = [own_count as u64];
-    ranks.all_reduce(&mut count);
+    processes.all_reduce(&mut count);
     let [count] = count.map(|count| count as usize);
     let share = (count as f64).recip();
 
-    let mean = sum_over_ranks(channel_sums(input.clone()), ranks) * share;
+    let mean = sum_over_processes(channel_sums(input.clone()), processes) * share;
     let deviations = (input.clone() - per_channel(mean.clone().detach(), shape)).square();
-    let variance = sum_over_ranks(channel_sums(deviations), ranks) * share;
+    let variance = sum_over_processes(channel_sums(deviations), processes) * share;
     let factor = (variance.clone() + epsilon).sqrt().recip() * scale;
     let centred = input - per_channel(mean.clone(), shape);
     let output = centred * per_channel(factor, shape) + per_channel(shift, shape);
@@ -101,7 +101,7 @@ mod tests {
         whole.slice_dim(0, rows).require_grad()
     }
 
-    /// Returns the output, the gradients of input, scale and shift, and the running statistics, for a batch or for one rank's rows.
+    /// Returns the output, the gradients of input, scale and shift, and the running statistics, for a batch or for one process's rows.
     fn pass(norm: &BatchNorm, rows: std::ops::Range<usize>, relu: bool) -> [Vec<f64>; 6] {
         let input = samples(rows.clone());
         let output = if relu {
@@ -109,7 +109,7 @@ mod tests {
         } else {
             norm.forward(input.clone(), Mode::Train)
         };
-        // The weight of each value in the loss differs by sample, so ranks have different gradients.
+        // The weight of each value in the loss differs by sample, so processes have different gradients.
         let first = rows.start as f64 * 12.0;
         let count = rows.len() * 12;
         let weights: Vec<f64> = (0..count).map(|i| (0.3 * (first + i as f64)).cos()).collect();
@@ -153,35 +153,35 @@ mod tests {
     }
 
     #[test]
-    fn ranks_normalise_by_the_statistics_of_the_whole_batch_forward_and_backward() {
+    fn processes_normalise_by_the_statistics_of_the_whole_batch_forward_and_backward() {
         for (size, relu) in [(2, false), (3, true), (3, false)] {
             let whole = pass(&norm(), 0..7, relu);
-            let of_ranks = Threads::run(size, |ranks| {
-                let ranks: Arc<dyn Collective> = Arc::new(Checked::new(ranks));
-                let own = share(7, ranks.rank(), size);
-                pass(&norm().over_ranks(Some(ranks)), own, relu)
+            let of_processes = Threads::run(size, |processes| {
+                let processes: Arc<dyn Collective> = Arc::new(Checked::new(processes));
+                let own = share(7, processes.index(), size);
+                pass(&norm().over_processes(Some(processes)), own, relu)
             });
-            // Stacked in the order of ranks, outputs and gradients of the samples equal the batch's.
+            // Stacked in the order of processes, outputs and gradients of the samples equal the batch's.
             for which in [0, 1] {
-                let stacked: Vec<f64> = of_ranks.iter().flat_map(|of_rank| of_rank[which].clone()).collect();
+                let stacked: Vec<f64> = of_processes.iter().flat_map(|of_process| of_process[which].clone()).collect();
                 assert_close(&stacked, &whole[which]);
             }
             // Gradients of the parameters add up.
             for which in [2, 3] {
                 let sums: Vec<f64> = (0..3)
-                    .map(|channel| of_ranks.iter().map(|of_rank| of_rank[which][channel]).sum())
+                    .map(|channel| of_processes.iter().map(|of_process| of_process[which][channel]).sum())
                     .collect();
                 assert_close(&sums, &whole[which]);
             }
-            for of_rank in &of_ranks {
-                assert_close(&of_rank[4], &whole[4]);
-                assert_close(&of_rank[5], &whole[5]);
+            for of_process in &of_processes {
+                assert_close(&of_process[4], &whole[4]);
+                assert_close(&of_process[5], &whole[5]);
             }
         }
     }
 
     #[test]
-    fn statistics_of_one_rank_alone_would_be_noticed() {
+    fn statistics_of_one_process_alone_would_be_noticed() {
         let whole = pass(&norm(), 0..7, false);
         let own = pass(&norm(), 0..4, false);
         let difference = own[0].iter().zip(&whole[0]).map(|(own, whole)| (own - whole).abs());

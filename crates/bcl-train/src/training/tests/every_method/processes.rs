@@ -1,4 +1,4 @@
-//! Every method trains on several ranks as it does on one.
+//! Every method trains on several processes as it does on one.
 
 #[path = "../../../../tests/common/deviations.rs"]
 mod deviations;
@@ -28,20 +28,20 @@ fn model<M: ImageMethod>(method: M, precision: Precision) -> Learned<M> {
     }
 }
 
-/// The step of a rank on the second half of the images: it has the views of its own images alone.
+/// The step of a process on the second half of the images: it has the views of its own images alone.
 fn step_of(
-    ranks: &Arc<dyn Collective>,
+    processes: &Arc<dyn Collective>,
     config: &MethodConfig,
     estimator: Option<Arc<dyn Estimator>>,
     mode: Mode,
 ) -> Step<ImageBatch> {
     let mut batch = batch(config, 1, mode);
-    let own = ranks.share(IMAGES);
+    let own = processes.share(IMAGES);
     let BatchViews::Made(views) = batch.views else {
         unreachable!("the views are made")
     };
     batch.views = BatchViews::Made(views.into_iter().map(|view| rows_of(view, own.clone())).collect());
-    Step::new(batch, estimator, 4 * IMAGES, Seed(4), 1, &device()).on_ranks(ranks.clone())
+    Step::new(batch, estimator, 4 * IMAGES, Seed(4), 1, &device()).on_processes(processes.clone())
 }
 
 /// What a step leads to.
@@ -79,13 +79,13 @@ fn estimators(config: &MethodConfig) -> Vec<Option<Arc<dyn Estimator>>> {
         .collect()
 }
 
-/// Memories are full after three steps, and equal on all ranks.
+/// Memories are full after three steps, and equal on all processes.
 const BEFORE: &[usize] = &[0, 0, 0];
 
 /// Trains a method on the first half of the images, then takes one step with each estimator on the second half.
 struct Steps<'a> {
     config: &'a MethodConfig,
-    ranks: Arc<dyn Collective>,
+    processes: Arc<dyn Collective>,
     precision: Precision,
     gradient_cache: Option<usize>,
     mode: Mode,
@@ -99,7 +99,7 @@ impl WithMethod for Steps<'_> {
     fn call<M: ImageMethod>(self, method: M) -> Vec<Outcome> {
         let model = trained(self.config, model(method, self.precision), self.before);
         let of_estimator = |estimator| {
-            let mut step = step_of(&self.ranks, self.config, estimator, self.mode).with_gradient_cache(self.gradient_cache);
+            let mut step = step_of(&self.processes, self.config, estimator, self.mode).with_gradient_cache(self.gradient_cache);
             step.noise = step.noise.map(|noise| noise.cast(self.precision.dtype()));
             let mut copy = model.clone();
             let output = copy.step(step);
@@ -118,7 +118,7 @@ impl WithMethod for Steps<'_> {
 fn alone(config: &MethodConfig, precision: Precision, mode: Mode) -> Vec<Outcome> {
     let steps = Steps {
         config,
-        ranks: Arc::new(Alone),
+        processes: Arc::new(Alone),
         precision,
         gradient_cache: None,
         mode,
@@ -127,13 +127,19 @@ fn alone(config: &MethodConfig, precision: Precision, mode: Mode) -> Vec<Outcome
     config.init(start_in(config, precision), steps)
 }
 
-/// Runs the steps on several ranks, which must all end with the same bits.
-fn on_ranks(config: &MethodConfig, size: usize, precision: Precision, gradient_cache: Option<usize>, mode: Mode) -> Vec<Outcome> {
-    let mut of_ranks = Threads::run(size, |ranks| {
-        // Each rank builds a model of its own.
+/// Runs the steps on several processes, which must all end with the same bits.
+fn on_processes(
+    config: &MethodConfig,
+    size: usize,
+    precision: Precision,
+    gradient_cache: Option<usize>,
+    mode: Mode,
+) -> Vec<Outcome> {
+    let mut of_processes = Threads::run(size, |processes| {
+        // Each process builds a model of its own.
         let steps = Steps {
             config,
-            ranks: Arc::new(Checked::new(ranks)),
+            processes: Arc::new(Checked::new(processes)),
             precision,
             gradient_cache,
             mode,
@@ -142,9 +148,13 @@ fn on_ranks(config: &MethodConfig, size: usize, precision: Precision, gradient_c
         config.init(start_in(config, precision), steps)
     });
     if mode == Mode::Eval {
-        assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{}", config.name());
+        assert!(
+            of_processes.iter().all(|of_process| *of_process == of_processes[0]),
+            "{}",
+            config.name()
+        );
     }
-    of_ranks.swap_remove(0)
+    of_processes.swap_remove(0)
 }
 
 #[track_caller]
@@ -181,14 +191,17 @@ fn compare(
 }
 
 #[test]
-fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_ranks() {
+fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_processes() {
     let mut deviations = <[Deviations; 2]>::default();
     for config in methods() {
         for (precision, within) in [(Precision::F64, 1e-12), (Precision::F32, 1e-4)] {
             let whole = alone(&config, precision, Mode::Eval);
             for (size, gradient_cache) in [(2, None), (3, None), (3, Some(2)), (4, None)] {
-                let found = on_ranks(&config, size, precision, gradient_cache, Mode::Eval);
-                let column = format!("{size} ranks, {}", if precision == Precision::F64 { "f64" } else { "f32" });
+                let found = on_processes(&config, size, precision, gradient_cache, Mode::Eval);
+                let column = format!(
+                    "{size} processes, {}",
+                    if precision == Precision::F64 { "f64" } else { "f32" }
+                );
                 compare(&found, &whole, within, &mut deviations, [config.name(), &column]);
             }
         }
@@ -205,17 +218,17 @@ fn synchronised_batch_normalisation_has_the_step_of_the_whole_batch() {
         if config.settings().needs().group > 1 {
             continue;
         }
-        let steps = |ranks: Arc<dyn Collective>, gradient_cache| {
-            let norm_ranks = (ranks.size() > 1).then(|| ranks.clone());
+        let steps = |processes: Arc<dyn Collective>, gradient_cache| {
+            let norm_processes = (processes.size() > 1).then(|| processes.clone());
             let start = start_in(&config, Precision::F64);
             let start = MethodStart {
-                encoder: start.encoder.with_norms_over_ranks(norm_ranks.as_ref()),
-                norm_ranks,
+                encoder: start.encoder.with_norms_over_processes(norm_processes.as_ref()),
+                norm_processes,
                 ..start
             };
             let steps = Steps {
                 config: &config,
-                ranks,
+                processes,
                 precision: Precision::F64,
                 gradient_cache,
                 mode: Mode::Train,
@@ -225,17 +238,17 @@ fn synchronised_batch_normalisation_has_the_step_of_the_whole_batch() {
         };
         let whole = steps(Arc::new(Alone), None);
         for size in [2, 3] {
-            let found = Threads::run(size, |ranks| steps(Arc::new(Checked::new(ranks)), None));
-            assert_equal(&found[0], &whole, 1e-9, &format!("{} on {size} ranks", config.name()));
-            assert!(found.iter().all(|of_rank| *of_rank == found[0]), "{}", config.name());
+            let found = Threads::run(size, |processes| steps(Arc::new(Checked::new(processes)), None));
+            assert_equal(&found[0], &whole, 1e-9, &format!("{} on {size} processes", config.name()));
+            assert!(found.iter().all(|of_process| *of_process == found[0]), "{}", config.name());
         }
-        // Two parts on each of two ranks cover the images of both, twice four.
-        let cached = Threads::run(2, |ranks| steps(Arc::new(Checked::new(ranks)), Some(2)));
-        assert!(cached.iter().all(|of_rank| *of_rank == cached[0]), "{}", config.name());
+        // Two parts on each of two processes cover the images of both, twice four.
+        let cached = Threads::run(2, |processes| steps(Arc::new(Checked::new(processes)), Some(2)));
+        assert!(cached.iter().all(|of_process| *of_process == cached[0]), "{}", config.name());
     }
 }
 
-/// The usual mistake: gathered embeddings are constants, and gradients are averaged over ranks. It deviates by far more than the tests above
+/// The usual mistake: gathered embeddings are constants, and gradients are averaged over processes. It deviates by far more than the tests above
 /// accept.
 #[test]
 fn gathered_embeddings_without_gradients_would_be_noticed() {
@@ -254,8 +267,8 @@ fn gathered_embeddings_without_gradients_would_be_noticed() {
             );
             let size = 2;
             let mut embedded = Vec::new();
-            for rank in 0..size {
-                let own = bcl_collective::share(IMAGES, rank, size);
+            for process in 0..size {
+                let own = bcl_collective::share(IMAGES, process, size);
                 let embeddings = model.embed_batch(&step.batch, usize::MAX);
                 let rows = embeddings.tables().map(|table| {
                     let rows = table.into_rows();

@@ -1,4 +1,4 @@
-//! Recommenders and encoders of graphs have the gradient of the whole batch on several ranks, with every estimator.
+//! Recommenders and encoders of graphs have the gradient of the whole batch on several processes, with every estimator.
 
 mod common;
 #[path = "common/deviations.rs"]
@@ -74,10 +74,10 @@ impl Outcome {
         of: String,
         model: &Learned<M>,
         mut step: Step<M::Batch>,
-        (ranks, dtype): (&Arc<dyn Collective>, FloatDType),
+        (processes, dtype): (&Arc<dyn Collective>, FloatDType),
     ) -> Self {
         step.noise = step.noise.map(|noise| noise.cast(dtype));
-        let output = step.on_ranks(ranks.clone()).train(model);
+        let output = step.on_processes(processes.clone()).train(model);
         Self {
             estimator: config.name(),
             of,
@@ -93,8 +93,8 @@ impl Outcome {
     }
 }
 
-/// Compares all outcomes in several processes with the outcomes of one process, and prints the deviations. All ranks must have the same bits.
-fn assert_equal_on_ranks(
+/// Compares all outcomes in several processes with the outcomes of one process, and prints the deviations. All processes must have the same bits.
+fn assert_equal_on_processes(
     of_what: &str,
     sizes: &[usize],
     outcomes: impl Fn(Arc<dyn Collective>, FloatDType) -> Vec<Outcome> + Sync,
@@ -103,14 +103,20 @@ fn assert_equal_on_ranks(
     for (dtype, name, within) in [(FloatDType::F64, "f64", 1e-12), (FloatDType::F32, "f32", 1e-4)] {
         let expected = outcomes(Arc::new(Alone), dtype);
         for &size in sizes {
-            let of_ranks = Threads::run(size, |ranks| outcomes(Arc::new(Checked::new(ranks)), dtype));
-            assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{size} ranks");
-            assert_eq!(of_ranks[0].len(), expected.len());
-            for (found, expected) in of_ranks[0].iter().zip(&expected) {
+            let of_processes = Threads::run(size, |processes| outcomes(Arc::new(Checked::new(processes)), dtype));
+            assert!(
+                of_processes.iter().all(|of_process| *of_process == of_processes[0]),
+                "{size} processes"
+            );
+            assert_eq!(of_processes[0].len(), expected.len());
+            for (found, expected) in of_processes[0].iter().zip(&expected) {
                 let deviation = found.deviation(expected);
-                deviations.add(found.estimator, &format!("{size} ranks, {name}"), deviation);
+                deviations.add(found.estimator, &format!("{size} processes, {name}"), deviation);
                 let (estimator, of) = (found.estimator, &found.of);
-                assert!(deviation < within, "{estimator} on {of}, {size} ranks, {name}: {deviation:e}");
+                assert!(
+                    deviation < within,
+                    "{estimator} on {of}, {size} processes, {name}: {deviation:e}"
+                );
             }
         }
     }
@@ -161,7 +167,7 @@ fn first_step(
 #[test]
 fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negatives() {
     let data = interactions();
-    assert_equal_on_ranks("interactions", &[2, 3, 4], |ranks, dtype| {
+    assert_equal_on_processes("interactions", &[2, 3, 4], |processes, dtype| {
         let mut outcomes = Vec::new();
         for encoder in encoders() {
             let model = recommendation(&encoder, &data, dtype);
@@ -169,7 +175,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
                 for (config, gradient_cache) in EstimatorConfig::all().iter().zip([None, Some(3)].into_iter().cycle()) {
                     let step = first_step(&data, &negatives, config, 16, gradient_cache, dtype);
                     let of = format!("{} with {}", negatives.name(), encoder.name());
-                    outcomes.push(Outcome::of_step(config, of, &model, step, (&ranks, dtype)));
+                    outcomes.push(Outcome::of_step(config, of, &model, step, (&processes, dtype)));
                 }
             }
         }
@@ -178,14 +184,14 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
 }
 
 #[test]
-fn a_rank_without_an_anchor_takes_part_and_a_single_anchor_counts_once() {
+fn a_process_without_an_anchor_takes_part_and_a_single_anchor_counts_once() {
     let data = interactions();
     let config = &EstimatorConfig::all()[0];
-    assert_equal_on_ranks("fewer anchors than ranks", &[4], |ranks, dtype| {
+    assert_equal_on_processes("fewer anchors than processes", &[4], |processes, dtype| {
         let of_batch = |batch_size| {
             let model = recommendation(&encoders()[0], &data, dtype);
             let step = first_step(&data, &sources()[0], config, batch_size, None, dtype);
-            Outcome::of_step(config, format!("a batch of {batch_size}"), &model, step, (&ranks, dtype))
+            Outcome::of_step(config, format!("a batch of {batch_size}"), &model, step, (&processes, dtype))
         };
         [1, 2, 3].map(of_batch).into()
     });
@@ -206,7 +212,7 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
         hidden: 4,
         ..GinConfig::default()
     };
-    assert_equal_on_ranks("graphs", &[2, 3, 4], |ranks, dtype| {
+    assert_equal_on_processes("graphs", &[2, 3, 4], |processes, dtype| {
         let mut outcomes = Vec::new();
         for similarity in [Similarity::Cosine, Similarity::Dot] {
             let method = InfoGraphConfig { similarity }.init(&encoder, num_features, Seed(1), &device());
@@ -228,7 +234,7 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
                     format!("{similarity:?}"),
                     &model,
                     step,
-                    (&ranks, dtype),
+                    (&processes, dtype),
                 ));
             }
         }
@@ -238,80 +244,83 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
 
 /// A batch of 4,097 samples: each view of each is compared with 8,192 negatives.
 #[test]
-fn gradient_caching_on_several_ranks_has_the_gradient_of_8192_negatives() {
+fn gradient_caching_on_several_processes_has_the_gradient_of_8192_negatives() {
     const BATCH_SIZE: usize = 4097;
     let info_nce = EstimatorConfig::all().swap_remove(0);
     assert_eq!(info_nce.name(), "info_nce");
-    let outcome = |ranks: Arc<dyn Collective>, dtype, gradient_cache| {
+    let outcome = |processes: Arc<dyn Collective>, dtype, gradient_cache| {
         let model = model(TwoViews::new(&device()), dtype);
-        let samples = Samples::of_rank(BATCH_SIZE, ranks.rank(), ranks.size(), dtype, &device());
+        let samples = Samples::of_process(BATCH_SIZE, processes.index(), processes.size(), dtype, &device());
         let estimator = Some(Arc::from(info_nce.init()));
         let step = Step::new(samples, estimator, 2 * BATCH_SIZE, Seed(1), 0, &device()).with_gradient_cache(gradient_cache);
-        Outcome::of_step(&info_nce, "two views".to_owned(), &model, step, (&ranks, dtype))
+        Outcome::of_step(&info_nce, "two views".to_owned(), &model, step, (&processes, dtype))
     };
     let mut deviations = Deviations::default();
-    // In 32 bits, one process computes all scores at once. In 64 bits, which takes more memory, it has other parts than the ranks.
+    // In 32 bits, one process computes all scores at once. In 64 bits, which takes more memory, it has other parts than the processes.
     for (dtype, name, parts, within) in [
         (FloatDType::F64, "f64", Some(1000), 1e-12),
         (FloatDType::F32, "f32", None, 1e-4),
     ] {
         let expected = outcome(Arc::new(Alone), dtype, parts);
         for size in [2, 3] {
-            let of_ranks = Threads::run(size, |ranks| outcome(Arc::new(Checked::new(ranks)), dtype, Some(600)));
-            assert!(of_ranks.iter().all(|of_rank| *of_rank == of_ranks[0]), "{size} ranks");
-            let deviation = of_ranks[0].deviation(&expected);
-            deviations.add(info_nce.name(), &format!("{size} ranks, {name}"), deviation);
-            assert!(deviation < within, "{name} on {size} ranks: {deviation:e}");
+            let of_processes = Threads::run(size, |processes| outcome(Arc::new(Checked::new(processes)), dtype, Some(600)));
+            assert!(
+                of_processes.iter().all(|of_process| *of_process == of_processes[0]),
+                "{size} processes"
+            );
+            let deviation = of_processes[0].deviation(&expected);
+            deviations.add(info_nce.name(), &format!("{size} processes, {name}"), deviation);
+            assert!(deviation < within, "{name} on {size} processes: {deviation:e}");
         }
     }
     deviations.print("8,192 negatives, cached");
 }
 
-/// Counts the bytes that a rank sends to others, as a ring would: each byte once to each of them.
+/// Counts the bytes that a process sends to others, as a ring would: each byte once to each of them.
 #[derive(Debug)]
 struct Counted {
-    ranks: Arc<dyn Collective>,
+    processes: Arc<dyn Collective>,
     sent: AtomicUsize,
 }
 
 impl Counted {
     fn to_others(&self, bytes: usize) {
-        self.sent.fetch_add(bytes * (self.ranks.size() - 1), Ordering::Relaxed);
+        self.sent.fetch_add(bytes * (self.processes.size() - 1), Ordering::Relaxed);
     }
 }
 
 impl Collective for Counted {
-    fn rank(&self) -> usize {
-        self.ranks.rank()
+    fn index(&self) -> usize {
+        self.processes.index()
     }
 
     fn size(&self) -> usize {
-        self.ranks.size()
+        self.processes.size()
     }
 
     fn all_gather(&self, mine: Vec<u8>) -> Vec<u8> {
         self.to_others(mine.len());
-        self.ranks.all_gather(mine)
+        self.processes.all_gather(mine)
     }
 
     fn all_to_all(&self, mine: Vec<u8>, lengths: &[usize]) -> Vec<u8> {
-        self.sent.fetch_add(mine.len() - lengths[self.rank()], Ordering::Relaxed);
-        self.ranks.all_to_all(mine, lengths)
+        self.sent.fetch_add(mine.len() - lengths[self.index()], Ordering::Relaxed);
+        self.processes.all_to_all(mine, lengths)
     }
 
     fn broadcast(&self, bytes: Vec<u8>) -> Vec<u8> {
-        if self.rank() == 0 {
+        if self.index() == 0 {
             self.to_others(bytes.len());
         }
-        self.ranks.broadcast(bytes)
+        self.processes.broadcast(bytes)
     }
 
     fn barrier(&self) {
-        self.ranks.barrier();
+        self.processes.barrier();
     }
 
     fn abort(&self, code: i32) -> ! {
-        self.ranks.abort(code)
+        self.processes.abort(code)
     }
 }
 
@@ -320,18 +329,18 @@ impl Collective for Counted {
 fn a_step_sends_the_bytes_of_the_model_of_its_cost() {
     const BATCH_SIZE: usize = 1200;
     let config = EstimatorConfig::all().swap_remove(0);
-    println!("| ranks | bytes sent per rank | by the formula |");
+    println!("| processes | bytes sent per process | by the formula |");
     for size in [2, 3, 4] {
-        let sent = Threads::run(size, |ranks| {
+        let sent = Threads::run(size, |processes| {
             let counted = Arc::new(Counted {
-                ranks: ranks.clone(),
+                processes: processes.clone(),
                 sent: AtomicUsize::new(0),
             });
             let model = Learned::new(TwoViews::new(&device()), None);
-            let samples = Samples::of_rank(BATCH_SIZE, ranks.rank(), size, FloatDType::F32, &device());
+            let samples = Samples::of_process(BATCH_SIZE, processes.index(), size, FloatDType::F32, &device());
             let estimator = Some(Arc::from(config.init()));
             let step = Step::new(samples, estimator, 2 * BATCH_SIZE, Seed(1), 0, &device());
-            step.on_ranks(counted.clone()).train(&model);
+            step.on_processes(counted.clone()).train(&model);
             counted.sent.load(Ordering::Relaxed)
         });
         let floats = 4 * BATCH_SIZE * two_views::DIM + 2 * two_views::NUM_PARAMETERS;
@@ -339,7 +348,7 @@ fn a_step_sends_the_bytes_of_the_model_of_its_cost() {
         for sent in sent {
             println!("| {size} | {sent} | {expected} |");
             let ratio = sent as f64 / expected;
-            assert!((1.0..1.01).contains(&ratio), "{size} ranks: {ratio}");
+            assert!((1.0..1.01).contains(&ratio), "{size} processes: {ratio}");
         }
     }
 }

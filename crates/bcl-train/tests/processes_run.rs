@@ -1,4 +1,4 @@
-//! Whole runs on several ranks: as on one, in one folder, and resumed with another number of ranks.
+//! Whole runs on several processes: as on one, in one folder, and resumed with another number of processes.
 
 use bcl_backend::{Backend, BackendChoice};
 use bcl_collective::{Alone, Checked, Collective, Threads};
@@ -89,10 +89,10 @@ impl Logger for StopAfter {
     }
 }
 
-/// A run of one rank.
+/// A run of one process.
 struct Run<'a> {
     recipe: &'a Recipe,
-    /// The recipe whose data this rank loads.
+    /// The recipe whose data this process loads.
     data: &'a Recipe,
     out: &'a Path,
     /// The folder of an interrupted run to continue.
@@ -111,22 +111,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn start(&self, ranks: Arc<dyn Collective>) -> Result<(PathBuf, RunResult), Error> {
-        let ranks: Arc<dyn Collective> = if ranks.size() == 1 {
-            ranks
+    fn start(&self, processes: Arc<dyn Collective>) -> Result<(PathBuf, RunResult), Error> {
+        let processes: Arc<dyn Collective> = if processes.size() == 1 {
+            processes
         } else {
-            Arc::new(Checked::new(ranks))
+            Arc::new(Checked::new(processes))
         };
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
         let search = SearchPath::new(None, Path::new("data"));
-        let prepared = Prepared::load(self.data, &search, &*ranks)?;
-        prepared.refuse_ranks(self.recipe, &*ranks)?;
+        let prepared = Prepared::load(self.data, &search, &*processes)?;
+        prepared.refuse_processes(self.recipe, &*processes)?;
         let mut created = None;
-        let path = processes::on_first(&*ranks, || {
+        let path = processes::on_first(&*processes, || {
             let invocation = Invocation {
                 search: search.clone(),
                 backend: "flex".to_owned(),
-                processes: ranks.size(),
+                processes: processes.size(),
                 trial_of: None,
             };
             let folder = match self.resume {
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
             }),
             None => Loggers::default(),
         };
-        let folder = created.unwrap_or_else(|| RunFolder::of_first_rank(path));
+        let folder = created.unwrap_or_else(|| RunFolder::of_first_process(path));
         let around = Surroundings {
             folder: &folder,
             search: &search,
@@ -153,7 +153,7 @@ impl<'a> Run<'a> {
             quiet: true,
             stop,
             loggers,
-            ranks,
+            processes,
         };
         let result = prepared.finish(self.recipe, &around)?;
         Ok((folder.path().to_path_buf(), result))
@@ -193,12 +193,12 @@ fn assert_close(found: &[EpochRecord], expected: &[EpochRecord], tolerance: f64,
     }
 }
 
-/// A recipe, and how much the losses on several ranks may deviate from those on one.
+/// A recipe, and how much the losses on several processes may deviate from those on one.
 fn recipes() -> Vec<(Recipe, f64)> {
     vec![
         (recipe("quickstart/bayesian", RECOMMENDER, &[]), 1e-3),
         (recipe("quickstart-graphs/infonce", GRAPHS, &[]), 1e-2),
-        // Batch normalisation of each rank covers its own images.
+        // Batch normalisation of each process covers its own images.
         (recipe("quickstart-images/infonce", IMAGES, &[]), 0.2),
         (
             recipe("quickstart-images/infonce", IMAGES, &["training.sync_batch_norm=true"]),
@@ -208,23 +208,23 @@ fn recipes() -> Vec<(Recipe, f64)> {
 }
 
 #[test]
-fn a_run_on_several_ranks_is_that_on_one_and_leaves_the_same_files() {
+fn a_run_on_several_processes_is_that_on_one_and_leaves_the_same_files() {
     for (recipe, tolerance) in recipes() {
         let out = tempfile::tempdir().expect("a folder");
         let [one, three] = ["one", "three"].map(|name| out.path().join(name));
         let (alone, _) = Run::new(&recipe, &one).start(Arc::new(Alone)).expect("it trains");
-        let of_ranks = Threads::run(3, |ranks| Run::new(&recipe, &three).start(ranks).expect("it trains"));
-        let [expected, found] = [&alone, &of_ranks[0].0].map(|folder| read_run(folder).expect("a finished run"));
+        let of_processes = Threads::run(3, |processes| Run::new(&recipe, &three).start(processes).expect("it trains"));
+        let [expected, found] = [&alone, &of_processes[0].0].map(|folder| read_run(folder).expect("a finished run"));
         assert_close(&found.1, &expected.1, tolerance, recipe.name());
-        assert_eq!(files(&of_ranks[0].0), files(&alone), "{}", recipe.name());
-        assert!(of_ranks.iter().all(|(folder, result)| {
-            *folder == of_ranks[0].0 && result.validation == of_ranks[0].1.validation && result.wall_seconds > 0.0
+        assert_eq!(files(&of_processes[0].0), files(&alone), "{}", recipe.name());
+        assert!(of_processes.iter().all(|(folder, result)| {
+            *folder == of_processes[0].0 && result.validation == of_processes[0].1.validation && result.wall_seconds > 0.0
         }));
     }
 }
 
 #[test]
-fn a_run_that_four_ranks_begin_is_continued_by_two() {
+fn a_run_that_four_processes_begin_is_continued_by_two() {
     for (recipe, tolerance) in [
         (recipe("quickstart/infonce", RECOMMENDER, &["logging.every=1"]), 1e-4),
         (
@@ -244,12 +244,12 @@ fn a_run_that_four_ranks_begin_is_continued_by_two() {
         let out = tempfile::tempdir().expect("a folder");
         let [straight, resumed] = ["straight", "resumed"].map(|name| out.path().join(name));
         let (alone, _) = Run::new(&recipe, &straight).start(Arc::new(Alone)).expect("it trains");
-        let interrupted = Threads::run(4, |ranks| {
+        let interrupted = Threads::run(4, |processes| {
             let run = Run {
                 stop_after: Some(7),
                 ..Run::new(&recipe, &resumed)
             };
-            run.start(ranks).map(drop).expect_err("it is interrupted")
+            run.start(processes).map(drop).expect_err("it is interrupted")
         });
         let Error::Interrupted(folder) = &interrupted[0] else {
             panic!("{}", interrupted[0]);
@@ -257,14 +257,14 @@ fn a_run_that_four_ranks_begin_is_continued_by_two() {
         assert!(
             interrupted[1..]
                 .iter()
-                .all(|error| matches!(error, Error::OfFirstRank { code: 130 }))
+                .all(|error| matches!(error, Error::OfFirstProcess { code: 130 }))
         );
-        let finished = Threads::run(2, |ranks| {
+        let finished = Threads::run(2, |processes| {
             let run = Run {
                 resume: Some(folder),
                 ..Run::new(&recipe, &resumed)
             };
-            run.start(ranks).expect("it continues")
+            run.start(processes).expect("it continues")
         });
         let [expected, found] = [&alone, &finished[0].0].map(|folder| read_run(folder).expect("a finished run"));
         assert_close(&found.1, &expected.1, tolerance, recipe.name());
@@ -272,7 +272,7 @@ fn a_run_that_four_ranks_begin_is_continued_by_two() {
 }
 
 #[test]
-fn a_rank_with_another_recipe_or_other_data_is_refused() {
+fn a_process_with_another_recipe_or_other_data_is_refused() {
     let common = recipe("quickstart/infonce", RECOMMENDER, &[]);
     let other_rate = recipe("quickstart/infonce", RECOMMENDER, &["optimizer.learning_rate=0.5"]);
     let other_data = recipe("quickstart/infonce", RECOMMENDER, &["data.planted.seed=5"]);
@@ -281,28 +281,28 @@ fn a_rank_with_another_recipe_or_other_data_is_refused() {
         (&common, &other_data, "another data set"),
     ] {
         let out = tempfile::tempdir().expect("a folder");
-        let errors = Threads::run(3, |ranks| {
+        let errors = Threads::run(3, |processes| {
             let mut run = Run::new(&common, out.path());
-            if ranks.rank() == 1 {
+            if processes.index() == 1 {
                 (run.recipe, run.data) = (odd_recipe, odd_data);
             }
-            run.start(ranks).map(drop).expect_err("ranks differ")
+            run.start(processes).map(drop).expect_err("processes differ")
         });
         let message = errors[0].to_string();
-        assert!(message.contains("rank 1") && message.contains(what), "{message}");
+        assert!(message.contains("process 1") && message.contains(what), "{message}");
         assert!(errors.iter().all(|error| error.exit_code() == 2));
-        assert!(errors[1..].iter().all(|error| matches!(error, Error::OfFirstRank { .. })));
+        assert!(errors[1..].iter().all(|error| matches!(error, Error::OfFirstProcess { .. })));
         assert!(files(out.path()).is_empty(), "no folder is left");
     }
 }
 
 #[test]
-fn a_batch_that_is_too_small_for_all_ranks_is_refused() {
+fn a_batch_that_is_too_small_for_all_processes_is_refused() {
     let recipe = recipe("quickstart-images/infonce", IMAGES, &["training.batch_size=6"]);
     let out = tempfile::tempdir().expect("a folder");
-    let errors = Threads::run(4, |ranks| {
+    let errors = Threads::run(4, |processes| {
         Run::new(&recipe, out.path())
-            .start(ranks)
+            .start(processes)
             .map(drop)
             .expect_err("too few images")
     });
@@ -314,16 +314,19 @@ fn a_batch_that_is_too_small_for_all_ranks_is_refused() {
 }
 
 #[test]
-fn all_ranks_stop_when_the_loss_diverges() {
+fn all_processes_stop_when_the_loss_diverges() {
     let recipe = recipe(
         "quickstart/infonce",
         RECOMMENDER,
         &["optimizer.learning_rate=1e30", "encoder.similarity=dot"],
     );
     let out = tempfile::tempdir().expect("a folder");
-    let errors = Threads::run(2, |ranks| {
-        Run::new(&recipe, out.path()).start(ranks).map(drop).expect_err("it diverges")
+    let errors = Threads::run(2, |processes| {
+        Run::new(&recipe, out.path())
+            .start(processes)
+            .map(drop)
+            .expect_err("it diverges")
     });
     assert!(matches!(errors[0], Error::Diverged { .. }), "{}", errors[0]);
-    assert!(matches!(errors[1], Error::OfFirstRank { code: 1 }), "{}", errors[1]);
+    assert!(matches!(errors[1], Error::OfFirstProcess { code: 1 }), "{}", errors[1]);
 }
