@@ -21,7 +21,7 @@ impl RankingEvaluator {
         }
         let mut own = Message::default();
         let users = &self.users()[processes.share(self.num_evaluated_users())];
-        let outcome = self.process_users(scorer, users, |ranking| own.push(&ranking));
+        let outcome = self.rank_users(scorer, users, |ranking| own.push(&ranking));
         agreed(outcome, processes)?;
         let all = Message {
             figures: processes.all_gather_values(&own.figures),
