@@ -58,7 +58,7 @@ pub enum DataError {
     MissingColumn {
         /// The header's line.
         at: LineLocation,
-        /// The column, those of the file, and what to do.
+        /// The missing column, the file's columns, and what to do.
         problem: String,
     },
 
@@ -88,7 +88,7 @@ pub enum DataError {
     #[error("{0}.")]
     Dataset(String),
 
-    /// A setting is out of range, or has no meaning beside others.
+    /// A setting is out of range, or contradicts others.
     #[error("{name} {problem}.{remedy}")]
     Setting {
         /// The setting, as in recipes.
@@ -150,7 +150,7 @@ impl DataError {
         Self::at(at, format!("the line is longer than {} MiB. {remedy}", limit >> 20))
     }
 
-    /// A setting that has no meaning beside others; `problem` ends with the remedy.
+    /// A setting that contradicts others; `problem` ends with the remedy.
     pub(crate) fn setting(name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting {
             name: name.into(),

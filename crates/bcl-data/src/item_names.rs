@@ -62,7 +62,10 @@ impl ItemNames {
             Ok(())
         })?;
         match lines.keys().min() {
-            None => Err(DataError::file(path, "no item in the file. Check that it is the right one")),
+            None => Err(DataError::file(
+                path,
+                "no item in the file. Check that this is the right file",
+            )),
             Some(example) if known == 0 && !items.is_empty() => {
                 let (id, item) = (excerpt(example), excerpt(items.raw(0)));
                 let problem = format!(

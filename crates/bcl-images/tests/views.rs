@@ -539,15 +539,15 @@ fn settings_without_effect_are_refused() {
     let refused = |text: &str| toml::from_str::<ViewsConfig>(text).unwrap().check().unwrap_err().to_string();
     assert_eq!(
         refused("count = 1\nsecond = { grayscale = 0.1 }"),
-        "views.second has no meaning with views.count = 1, which leaves no second view; raise the count, or remove the table."
+        "views.second has no effect with views.count = 1, which leaves no second view; raise the count, or remove the table."
     );
     assert_eq!(
         refused("colour = 'lab'\nmean = [0.5, 0.5, 0.5]"),
-        "views.mean has no meaning with views.colour = \"lab\", whose channels are normalised with constants of their own; remove it, or \
+        "views.mean has no effect with views.colour = \"lab\", whose channels are normalised with constants of their own; remove it, or \
          set it to its default [0.4914, 0.4822, 0.4465]."
     );
     assert!(
-        refused("colour = 'ycbcr'\nstd = [0.5, 0.5, 0.5]").starts_with("views.std has no meaning with views.colour = \"ycbcr\"")
+        refused("colour = 'ycbcr'\nstd = [0.5, 0.5, 0.5]").starts_with("views.std has no effect with views.colour = \"ycbcr\"")
     );
     assert_eq!(
         toml::from_str::<ViewsConfig>("count = 1\ncolour = 'lab'").unwrap().check(),

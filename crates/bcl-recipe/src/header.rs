@@ -22,7 +22,10 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     if name.len() > 1000 || name.split('/').any(|part| part.len() > 200) {
         return Err(Refusal::new(
             "name",
-            format!("has {} characters, but may have 1000, and 200 between two `/`", name.len()),
+            format!(
+                "has {} characters, but at most 1000 are allowed, and at most 200 between two `/`",
+                name.len()
+            ),
         ));
     }
     if name.chars().all(allowed) && name.split('/').all(part_fits) {

@@ -176,8 +176,8 @@ fn retain(ids: &mut IdMap, counts: &[u32]) -> Vec<u32> {
 fn no_test_items(file: &Path, [train, test]: [&Interactions; 2], split: SplitOptions) -> Result<(), DataError> {
     let problem = match split.kind {
         SplitKind::Temporal if test.pairs().all(|(user, _)| train.items_of(user).is_empty()) => format!(
-            "the newest {} interactions, which data.split.kind = \"temporal\" holds out, are all of users without an earlier one, for \
-             whom nothing can be learned. Raise data.split.test_ratio, or split per user: data.split = {{ order = \"time\" }}",
+            "the newest {} interactions, which data.split.kind = \"temporal\" holds out, all belong to users without an earlier one, \
+             about whom nothing can be learned. Raise data.split.test_ratio, or split per user: data.split = {{ order = \"time\" }}",
             test.len()
         ),
         _ if !test.is_empty() => return Ok(()),

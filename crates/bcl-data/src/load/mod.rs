@@ -135,7 +135,7 @@ fn check_options(source: &Source, options: &ReadOptions) -> Result<(), DataError
         Source::Whole { split, .. } => split.check()?,
         Source::Split { .. } => {
             if let Some((name, _)) = options.core.named().next() {
-                let problem = "only has a meaning with data.file or data.files, which are not split yet; remove it";
+                let problem = "only works with data.file or data.files, which are not split yet; remove it";
                 return Err(DataError::setting(name, problem));
             }
         }

@@ -13,7 +13,7 @@ pub(super) const NOT_FINITE: &str = "is not finite. Replace it by a finite numbe
 /// A list, an object or a truth value in place of text or a number.
 pub(super) const NOT_TEXT: &str = "is not text or a number. Correct it, or name another key in `data.columns`";
 /// Text that is neither a number nor a date.
-pub(super) const NOT_A_TIME: &str = "is no time. Write a number, such as seconds since 1970, or a date in UTC such as 2010-10-19 or \
+pub(super) const NOT_A_TIME: &str = "is not a time. Write a number, such as seconds since 1970, or a date in UTC such as 2010-10-19 or \
                                      2010-10-19T23:55:27Z, or split without times: `data.split.order = \"random\"`";
 /// A number of JSON or Parquet that is too large to be exact.
 pub(super) const ROUNDED: &str =

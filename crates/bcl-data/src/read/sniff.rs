@@ -35,7 +35,7 @@ pub(super) fn no_interaction(path: &Path, format: Format, lines: u64) -> DataErr
         String::new()
     };
     let problem = format!("no interaction in the file, read as {format}{until}");
-    DataError::file(path, format!("{problem}. Check that it is the right file and set `format`"))
+    DataError::file(path, format!("{problem}. Check that this is the right file and set `format`"))
 }
 
 fn by_name(name: &str, lines: &[&str]) -> Option<Format> {

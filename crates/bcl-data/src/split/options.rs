@@ -93,13 +93,13 @@ impl SplitOptions {
         let meaningless = |key: &str, problem: &str| Err(DataError::setting(format!("data.split.{key}"), problem));
         if self.kind == SplitKind::LeaveOneOut && self.test_ratio.is_some() {
             let problem =
-                "has no meaning with data.split.kind = \"leave_one_out\", which holds out one interaction per user; remove it";
+                "has no effect with data.split.kind = \"leave_one_out\", which holds out one interaction per user; remove it";
             return meaningless("test_ratio", problem);
         }
         if self.kind == SplitKind::Temporal && self.order.is_some() {
             return meaningless(
                 "order",
-                "has no meaning with data.split.kind = \"temporal\", which is by time; remove it",
+                "has no effect with data.split.kind = \"temporal\", which is by time; remove it",
             );
         }
         let test_ratio = self.test_ratio();

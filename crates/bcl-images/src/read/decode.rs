@@ -153,7 +153,10 @@ impl Outline {
             Undecodable::Bad(reason) => ImageError::bad_image(at, reason.trim_end_matches('.')),
         })?;
         if pixels.len() as u64 != self.pixel_bytes() {
-            let reason = format!("it does not have {} x {} pixels, as its head says", self.width, self.height);
+            let reason = format!(
+                "it does not have the {} x {} pixels that its header says",
+                self.width, self.height
+            );
             return Err(ImageError::bad_image(at, &reason));
         }
         Ok(Picture {

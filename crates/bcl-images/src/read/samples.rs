@@ -136,7 +136,7 @@ impl Samples {
         match missing {
             Some(_) if train.is_empty() && test.is_empty() => return Ok(Vec::new()),
             Some((_, (_, at))) => {
-                let remedy = "Add a file of the same name that ends in .cls, or remove all of those";
+                let remedy = "Add a file of the same name that ends in .cls, or remove all .cls files";
                 return Err(ImageError::file(
                     at,
                     format!("the image has no label, but others have. {remedy}"),

@@ -16,7 +16,7 @@ pub enum ViewsError {
     },
 
     /// A setting that another one makes meaningless.
-    #[error("{name} has no meaning with {because}.")]
+    #[error("{name} has no effect with {because}.")]
     Meaningless {
         /// The setting, as in recipes.
         name: String,

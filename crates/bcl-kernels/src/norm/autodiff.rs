@@ -63,7 +63,7 @@ impl<B: Backend + NormOps, C: CheckpointStrategy> NormOps for Autodiff<B, C> {
                     bias,
                     mean: mean.clone(),
                     variance: variance.clone(),
-                    // The gradient that it gets is already that of the sum.
+                    // The gradient that it gets is already the sum's.
                     options: BatchNormOptions { relu: false, ..options },
                 };
                 prep.finish((norm, output.clone()), output)

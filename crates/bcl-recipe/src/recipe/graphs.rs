@@ -116,27 +116,27 @@ impl RecipeKind for GraphRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
             "training.sync_batch_norm",
-            "has no meaning for graphs: every process encodes the whole batch; remove it",
+            "does not apply to graphs: every process encodes the whole batch; remove it",
         ),
         (
             "optimizer.lazy",
-            "has no meaning for graphs: it is for embedding tables, which they do not have; remove it",
+            "does not apply to graphs: it is for embedding tables, which they do not have; remove it",
         ),
         (
             "optimizer.l2",
-            "has no meaning for graphs: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
+            "does not apply to graphs: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),
         (
             "training.precision",
-            "has no meaning for graphs: sums over neighbours are computed in 32 bits; remove it",
+            "does not apply to graphs: sums over neighbours are computed in 32 bits; remove it",
         ),
         (
             "training.sampling",
-            "has no meaning for graphs: each is drawn once per epoch; remove it",
+            "does not apply to graphs: each is drawn once per epoch; remove it",
         ),
         (
             "evaluation.label_fractions",
-            "has no meaning for graphs, whose classifiers are cross-validated on all labels; remove it",
+            "does not apply to graphs, whose classifiers are cross-validated on all labels; remove it",
         ),
     ];
 
@@ -201,7 +201,7 @@ impl GraphRecipe {
         }
         Err(Refusal::new(
             "loss.running",
-            "has no meaning for graphs: running rates are kept per training image; remove it to draw at the rate of the batch",
+            "does not apply to graphs: running rates are kept per training image; remove it to draw at the rate of the batch",
         ))
     }
 
@@ -220,7 +220,7 @@ impl GraphRecipe {
         if let Some((key, _)) = needless.iter().find(|(_, is_given)| *is_given) {
             return Err(Refusal::new(
                 *key,
-                "has no meaning for graphs: cross-validation evaluates the encoder of the last epoch on all of them; remove it, and set \
+                "does not apply to graphs: cross-validation evaluates the encoder of the last epoch on all of them; remove it, and set \
                  training.epochs",
             ));
         }

@@ -156,19 +156,19 @@ impl RecipeKind for ImageRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
             "optimizer.lazy",
-            "has no meaning for images: it is for embedding tables, which they do not have; remove it",
+            "does not apply to images: it is for embedding tables, which they do not have; remove it",
         ),
         (
             "optimizer.l2",
-            "has no meaning for images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
+            "does not apply to images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),
         (
             "selection.oracle",
-            "has no meaning for images: test is evaluated in full after the last epoch alone; remove it",
+            "does not apply to images: all of test is evaluated, and only after the last epoch; remove it",
         ),
         (
             "training.max_nodes",
-            "has no meaning for images, which have no nodes; remove it, or lower training.batch_size",
+            "does not apply to images, which have no nodes; remove it, or lower training.batch_size",
         ),
     ];
 
@@ -292,7 +292,7 @@ impl ImageRecipe {
         if self.views.local.is_some() && !needs.local_views {
             return Err(Refusal::new(
                 "views.local",
-                format!("has no meaning for method \"{method}\", which uses global views only; leave the table out"),
+                format!("does not apply to method \"{method}\", which uses global views only; leave the table out"),
             ));
         }
         if needs.split_encoder && self.views.colour == ColourSpace::Rgb {
@@ -305,7 +305,7 @@ impl ImageRecipe {
             return Err(Refusal::new(
                 "encoder.split_channels",
                 format!(
-                    "is missing, but method \"{method}\" trains one network per view; set it to 1, for lightness and the two of colour"
+                    "is missing, but method \"{method}\" trains one network per view; set it to 1, which splits lightness from the two channels of colour"
                 ),
             ));
         }
@@ -351,17 +351,17 @@ impl ImageRecipe {
             (None, None) if self.alpha_schedule == AlphaSchedule::default() => Ok(()),
             (None, None) => Err(Refusal::new(
                 "alpha_schedule",
-                format!("has no meaning for method \"{method}\", which has no loss with an alpha; leave the table out"),
+                format!("does not apply to method \"{method}\", which has no loss with an alpha; leave the table out"),
             )),
             (None, Some(_)) => Err(Refusal::new(
                 "loss.kind",
                 format!(
-                    "is missing: method \"{method}\" compares with negatives; say how they are weighted, such as loss.kind = \"bayesian\""
+                    "is missing: method \"{method}\" compares with negatives; say how to weight them, such as loss.kind = \"bayesian\""
                 ),
             )),
             (Some(_), None) => Err(Refusal::new(
                 "loss",
-                format!("has no meaning for method \"{method}\", which has no negatives to weight; leave the table out"),
+                format!("does not apply to method \"{method}\", which has no negatives to weight; leave the table out"),
             )),
             (Some(loss), Some(_)) => {
                 loss.check(self.training.epochs)?;

@@ -12,7 +12,7 @@ static FOLDER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../recipes");
 /// The built-in recipes.
 pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     let rules = Rules {
-        listed: "; `bcl-train recipes` lists what there is",
+        listed: "; `bcl-train recipes` lists the built-in ones",
         hint,
         make_way,
     };

@@ -92,23 +92,23 @@ impl RecipeKind for RecommenderRecipe {
     const MEANINGLESS: &'static [(&'static str, &'static str)] = &[
         (
             "training.sync_batch_norm",
-            "has no meaning for interactions: recommenders have no batch normalisation; remove it",
+            "does not apply to interactions: recommenders have no batch normalisation; remove it",
         ),
         (
             "training.precision",
-            "has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
+            "does not apply to interactions: embedding tables are kept and trained in 32 bits; remove it",
         ),
         (
             "training.max_nodes",
-            "has no meaning for interactions, which have no nodes; remove it, or lower training.batch_size",
+            "does not apply to interactions, which have no nodes; remove it, or lower training.batch_size",
         ),
         (
             "training.sampling",
-            "has no meaning for interactions, which have no classes; remove it",
+            "does not apply to interactions, which have no classes; remove it",
         ),
         (
             "evaluation.label_fractions",
-            "has no meaning for interactions, which have no classes to probe; remove it",
+            "does not apply to interactions, which have no classes to probe; remove it",
         ),
     ];
 
@@ -194,7 +194,7 @@ impl RecommenderRecipe {
         }
         Err(Refusal::new(
             "loss.running",
-            "has no meaning for recommenders: running rates are kept per training image; remove it to draw at the rate of the batch",
+            "does not apply to recommenders: running rates are kept per training image; remove it to draw at the rate of the batch",
         ))
     }
 
@@ -208,7 +208,7 @@ impl RecommenderRecipe {
             return Err(Refusal::new(
                 "loss.kind",
                 format!(
-                    "is \"{}\", which needs to know the true negatives: only data.dataset = \"planted\" does",
+                    "is \"{}\", which needs to know the true negatives: only data.dataset = \"planted\" has them",
                     estimator.name()
                 ),
             ));

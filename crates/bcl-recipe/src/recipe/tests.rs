@@ -228,7 +228,7 @@ fn what_cannot_be_found_is_said_with_a_guess() {
     let text = |name: &str| find(name).unwrap_err().to_string();
     assert!(text("quickstart/bayes").contains("did you mean quickstart/bayesian?"));
     assert!(text("recipes/table10/ml-100k/mf-bayesain.toml").contains("did you mean table10/ml-100k/mf-bayesian?"));
-    assert!(text("nonsense").ends_with("folder or built-in recipe; `bcl-train recipes` lists what there is"));
+    assert!(text("nonsense").ends_with("folder or built-in recipe; `bcl-train recipes` lists the built-in ones"));
     assert_eq!(find("table10/").unwrap().len(), 40);
 }
 
@@ -374,17 +374,17 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["training.precision=f32"],
-        "training.precision has no meaning for interactions: embedding tables are kept and trained in 32 bits; remove it",
+        "training.precision does not apply to interactions: embedding tables are kept and trained in 32 bits; remove it",
     ),
     (
         IMAGES,
         &["optimizer.l2=0"],
-        "optimizer.l2 has no meaning for images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
+        "optimizer.l2 does not apply to images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
     ),
     (
         IMAGES,
         &["selection.oracle=true"],
-        "selection.oracle has no meaning for images: test is evaluated in full after the last epoch alone; remove it",
+        "selection.oracle does not apply to images: all of test is evaluated, and only after the last epoch; remove it",
     ),
     (
         IMAGES,
@@ -592,7 +592,7 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'augmented'\nloss.running = 0.1",
         &[],
-        "a.toml:3: loss.running has no meaning for recommenders: running rates are kept per training image; remove it",
+        "a.toml:3: loss.running does not apply to recommenders: running rates are kept per training image; remove it",
     ),
     (
         "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'augmented'\nloss.running = 0",
@@ -613,12 +613,12 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\ntraining.sampling = 'class_balanced'",
         &[],
-        "a.toml:3: training.sampling has no meaning for interactions, which have no classes; remove it",
+        "a.toml:3: training.sampling does not apply to interactions, which have no classes; remove it",
     ),
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1]",
         &[],
-        "a.toml:3: evaluation.label_fractions has no meaning for interactions, which have no classes to probe; remove it",
+        "a.toml:3: evaluation.label_fractions does not apply to interactions, which have no classes to probe; remove it",
     ),
     (
         "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'hard'\nevaluation.label_fractions = [0.1, 1]",
@@ -663,12 +663,12 @@ const BAD: &[Bad] = &[
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.min_rating = 4",
         &[],
-        "a.toml:3: data.min_rating only has a meaning with a file or a data set",
+        "a.toml:3: data.min_rating only works with a file or a data set",
     ),
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.split.kind = 'leave_one_out'",
         &[],
-        "data.split only has a meaning with a file or a data set",
+        "data.split only works with a file or a data set",
     ),
     (
         "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.split.kind = 'temporal'",
@@ -713,12 +713,12 @@ const BAD: &[Bad] = &[
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.split.kind = 'leave_one_out'\ndata.split.test_ratio = 0.1",
         &[],
-        "a.toml:4: data.split.test_ratio has no meaning with data.split.kind = \"leave_one_out\"",
+        "a.toml:4: data.split.test_ratio has no effect with data.split.kind = \"leave_one_out\"",
     ),
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.split.kind = 'temporal'\ndata.split.order = 'time'",
         &[],
-        "a.toml:4: data.split.order has no meaning with data.split.kind = \"temporal\"",
+        "a.toml:4: data.split.order has no effect with data.split.kind = \"temporal\"",
     ),
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.min_user_interactions = 0",
@@ -728,12 +728,12 @@ const BAD: &[Bad] = &[
     (
         "data.train = 'x'\ndata.test = 'y'\nloss.kind = 'hard'\ndata.min_item_interactions = 5",
         &[],
-        "a.toml:4: data.min_item_interactions only has a meaning with data.file, data.files or data.dataset",
+        "a.toml:4: data.min_item_interactions only works with data.file, data.files or data.dataset",
     ),
     (
         "data.dataset = 'gowalla'\nloss.kind = 'hard'\ndata.columns.user = 'who'",
         &[],
-        "a.toml:3: data.columns only has a meaning with a file",
+        "a.toml:3: data.columns only works with a file",
     ),
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.columns = {user = 'who', item = 'who'}",
@@ -753,17 +753,17 @@ const BAD: &[Bad] = &[
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.item_columns.id = 1",
         &[],
-        "a.toml:3: data.item_columns only has a meaning with data.items",
+        "a.toml:3: data.item_columns only works with data.items",
     ),
     (
         "data.dataset = 'planted'\nloss.kind = 'hard'\ndata.items = 'x'",
         &[],
-        "a.toml:3: data.items only has a meaning with items of files",
+        "a.toml:3: data.items only works with items of files",
     ),
     (
         "data.file = 'x'\nloss.kind = 'hard'\ndata.planted.noise = 0.1",
         &[],
-        "a.toml:3: data.planted only has a meaning with dataset = \"planted\"",
+        "a.toml:3: data.planted only works with dataset = \"planted\"",
     ),
 ];
 
@@ -1002,7 +1002,7 @@ fn schedules_are_refused_with_line_key_and_remedy() {
     let images = "data.dataset = 'planted'\nencoder.kind = 'resnet'\nmethod.kind = 'simsiam'\n[loss]\nkind = 'info_nce'\n\
                   temperature = { kind = 'learned', start = 0.07 }";
     let error = loss_of(images, &[]).unwrap_err();
-    assert!(error.contains("loss has no meaning for method \"simsiam\""), "{error}");
+    assert!(error.contains("loss does not apply to method \"simsiam\""), "{error}");
 }
 
 #[test]

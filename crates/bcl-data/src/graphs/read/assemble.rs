@@ -213,7 +213,7 @@ fn classes(table: &Table<i64>) -> Result<(Vec<String>, Vec<u32>), DataError> {
     let distinct: Vec<i64> = table.values.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if let [label] = distinct[..] {
         let what = format!("all {} graphs have the label {label}", table.len());
-        let remedy = "At least two classes are needed; check that it is the right file";
+        let remedy = "At least two classes are needed; check that this is the right file";
         return Err(DataError::file(&table.at, format!("{what}. {remedy}")));
     }
     let index = |label: &i64| distinct.partition_point(|other| other < label) as u32;

@@ -88,13 +88,13 @@ impl GraphDataConfig {
         if self.planted.is_some() && !matches!(source, GraphDataSource::Planted(_)) {
             return Err(Refusal::new(
                 "data.planted",
-                "only has a meaning with dataset = \"planted\"; remove it",
+                "only works with dataset = \"planted\"; remove it",
             ));
         }
         if self.symmetrise && !matches!(source, GraphDataSource::Files(_)) {
             return Err(Refusal::new(
                 "data.symmetrise",
-                "only has a meaning with data.graphs: the edges of other data have both directions; remove it",
+                "only works with data.graphs: the edges of other data have both directions; remove it",
             ));
         }
         if self.node_attributes && matches!(source, GraphDataSource::Planted(_)) {

@@ -103,19 +103,19 @@ impl ImageDataConfig {
         if self.skip_broken && self.images.is_none() {
             return Err(Refusal::new(
                 "data.skip_broken",
-                "only has a meaning with data.images: a data set with a name is whole, or it is another one; remove it",
+                "only works with data.images: a named data set is used whole or not at all; remove it",
             ));
         }
         if self.stream && self.images.is_none() {
             return Err(Refusal::new(
                 "data.stream",
-                "only has a meaning with data.images, a folder or an uncompressed .tar file of images; remove it",
+                "only works with data.images, a folder or an uncompressed .tar file of images; remove it",
             ));
         }
         if self.planted.is_some() && !matches!(source, ImageDataSource::Planted(_)) {
             return Err(Refusal::new(
                 "data.planted",
-                "only has a meaning with dataset = \"planted\"; remove it",
+                "only works with dataset = \"planted\"; remove it",
             ));
         }
         Ok(source)
@@ -132,10 +132,7 @@ impl ImageDataConfig {
             ImageDataSource::Files(_) => {}
         }
         match self.cache_mib {
-            Some(_) if !self.stream => Err(Refusal::new(
-                "data.cache_mib",
-                "only has a meaning with data.stream; remove it",
-            ))?,
+            Some(_) if !self.stream => Err(Refusal::new("data.cache_mib", "only works with data.stream; remove it"))?,
             Some(mib) if mib > MOST_CACHE_MIB => Err(Refusal::new(
                 "data.cache_mib",
                 format!("is {mib}, but must be in [0, {MOST_CACHE_MIB}]"),
@@ -222,7 +219,7 @@ fn skipped(data: &ImageData) -> Option<String> {
     let more = if number > LISTED { ", …" } else { "" };
     (number > 0).then(|| {
         format!(
-            "{}: {number} files were skipped because they are no images that can be read: {listed}{more}",
+            "{}: {number} files were skipped because they cannot be read as images: {listed}{more}",
             data.name
         )
     })

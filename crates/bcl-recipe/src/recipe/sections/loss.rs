@@ -113,7 +113,7 @@ impl LossConfig {
             return Err(Refusal::new(
                 "loss.objective",
                 format!(
-                    "is \"{}\", which has no form with loss.kind = \"{}\"; use \"nce\", or one of the kinds {}",
+                    "is \"{}\", which is not defined for loss.kind = \"{}\"; use \"nce\", or one of the kinds {}",
                     objective.name(),
                     estimator.name(),
                     supported.join(", ")

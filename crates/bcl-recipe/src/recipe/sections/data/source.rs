@@ -75,7 +75,7 @@ impl DataConfig {
                 };
                 Err(Refusal::new(
                     format!("data.{there}"),
-                    format!("needs data.{missing} beside it; a single file to be split is data.file"),
+                    format!("needs data.{missing} beside it; to split a single file, use data.file"),
                 ))
             }
         }
@@ -116,15 +116,12 @@ impl DataConfig {
     /// Refuses titles for items that have none, and columns without a file.
     fn check_items(&self) -> Result<(), Refusal> {
         if self.item_columns.is_some() && self.items.is_none() {
-            return Err(Refusal::new(
-                "data.item_columns",
-                "only has a meaning with data.items; remove it",
-            ));
+            return Err(Refusal::new("data.item_columns", "only works with data.items; remove it"));
         }
         if self.items.is_some() && self.dataset.as_deref() == Some(PLANTED) {
             return Err(Refusal::new(
                 "data.items",
-                "only has a meaning with items of files, which have titles; remove it",
+                "only works with items of files, which have titles; remove it",
             ));
         }
         Ok(())
@@ -206,7 +203,7 @@ impl DataConfig {
         match keys.iter().find(|key| given(key)) {
             Some(key) => Err(Refusal::new(
                 format!("data.{key}"),
-                format!("only has a meaning with {partner}; remove it"),
+                format!("only works with {partner}; remove it"),
             )),
             None => Ok(()),
         }

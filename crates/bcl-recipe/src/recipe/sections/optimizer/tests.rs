@@ -89,7 +89,7 @@ fn adam_alone_is_lazy_and_only_on_interactions() {
     let refused = of_interactions("kind = 'sgd'\nlazy = true").unwrap_err();
     assert!(refused.contains("a.toml:5: optimizer.lazy is true, but only"), "{refused}");
     let refused = optimizer("lazy = true").unwrap_err();
-    assert!(refused.contains("optimizer.lazy has no meaning for images"), "{refused}");
+    assert!(refused.contains("optimizer.lazy does not apply to images"), "{refused}");
     // Hashes of earlier recipes stay.
     assert!(!toml::to_string(&OptimizerConfig::default()).unwrap().contains("lazy"));
 }

@@ -64,7 +64,7 @@ pub(crate) struct Evaluate {
     /// ones. Recommenders only.
     #[arg(long)]
     pub fold_in: bool,
-    /// Fractions of the training labels, such as `0.01,0.1`, on which the linear probe is trained again, in place of the recipe's. Images
+    /// Fractions of the training labels, such as `0.01,0.1`, to train the linear probe on again, in place of the recipe's. Images
     /// only.
     #[arg(long, value_name = "LIST")]
     pub label_fractions: Option<LabelFractions>,
@@ -114,7 +114,7 @@ pub(crate) struct Recommend {
     /// Recommend to a new user who has these items; nothing is trained.
     #[arg(long, value_name = "ID,ID,…", value_delimiter = ',')]
     pub items: Vec<String>,
-    /// As --items, with one id per line of FILE. Items that the run does not know are counted and left out.
+    /// Like --items, with the ids from FILE, one per line. Items that the run does not know are counted and left out.
     #[arg(long, value_name = "FILE")]
     pub items_file: Option<PathBuf>,
     /// Number of items to recommend.

@@ -76,7 +76,7 @@ pub(crate) struct ComputeArguments {
     #[arg(long, value_name = "N")]
     pub device: Option<usize>,
 
-    /// Folder to search for data sets, and for files that a recipe names but that are not beside it [default: data]. For an
+    /// Folder to search for data sets, and for files of a recipe that are not beside it [default: data]. For an
     /// existing run, it is searched before the folders where the run found its files.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -206,7 +206,7 @@ pub(crate) struct Watch {
     /// Port of the page on this machine [default: a free one].
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// Print the address of the page only.
+    /// Print only the address of the page.
     #[arg(long, short)]
     pub quiet: bool,
 }

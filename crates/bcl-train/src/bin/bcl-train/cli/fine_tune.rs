@@ -12,7 +12,7 @@ const RATE_PER_256: f64 = 0.05;
 pub(crate) struct FineTune {
     /// Folder of the run.
     pub run: PathBuf,
-    /// Fraction of the training labels to use, above 0 and at most 1; each class gives its share, and at least one image.
+    /// Fraction of the training labels to use, above 0 and at most 1. It is drawn from each class, at least one image per class.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = fraction)]
     pub fraction: f64,
     /// Passes over these images.
@@ -24,7 +24,7 @@ pub(crate) struct FineTune {
     /// Images per batch, at least 2.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     pub batch_size: u32,
-    /// Seed of the choice of labels, of their order and views, and of random weights [default: the run's seed].
+    /// Seed for the choice of labels, their order and views, and random weights [default: the run's seed].
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
     /// Also train the same network on the same labels from random weights.

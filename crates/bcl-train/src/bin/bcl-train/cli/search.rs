@@ -15,7 +15,7 @@ pub(crate) struct Searched {
     #[arg(long, requires = "folder")]
     pub skip_broken: bool,
 
-    /// Folder that keeps the features for the next search; they are computed again if the images, the weights or the recipe changed
+    /// Folder to keep the features in for the next search; they are computed again if images, weights or recipe have changed
     /// [default: features in the run's folder].
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
@@ -80,13 +80,13 @@ pub(crate) struct Subset {
     /// Number of images to choose.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub count: u32,
-    /// Choose the same number of images of every class, as far as there are enough. Needs a label for every image.
+    /// Choose the same number of images from every class, as long as there are enough. Every image needs a label.
     #[arg(long)]
     pub balanced: bool,
-    /// Start from a random image, by this seed [default: start from the image that is most similar to all others].
+    /// Start from a random image, drawn with this seed [default: start from the image that is most similar to all others].
     #[arg(long, value_name = "SEED", conflicts_with = "chosen")]
     pub seed: Option<u64>,
-    /// List of images that are chosen already, one path per line; the new ones are far from these, too.
+    /// File that lists images already chosen, one path per line; new ones are chosen far from these, too.
     #[arg(long, value_name = "LIST")]
     pub chosen: Option<PathBuf>,
     /// Text file to write: one path per line, relative to the folder, in the order in which they were chosen [default: standard output].

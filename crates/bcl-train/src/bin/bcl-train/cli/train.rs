@@ -25,8 +25,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N", value_parser = single_seed, conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
-    /// Run every recipe once per seed: `0,1,2` or `0..3`. Runs that --out has already, finished with the same recipe and data, are shown in the
-    /// comparison and not trained again.
+    /// Run every recipe once per seed: `0,1,2` or `0..3`. Finished runs in --out with the same recipe and data are not trained again, but
+    /// shown in the comparison.
     #[arg(long, value_name = "LIST")]
     pub seeds: Option<Seeds>,
 
@@ -41,24 +41,24 @@ pub(crate) struct Train {
     pub out: Option<PathBuf>,
 
     /// Continue the interrupted run in DIR; the result is the same as without the interruption. With a larger --epochs, extend a finished run
-    /// in a folder beside it; the result is the same as if the run had had that many epochs from the start. Without DIR, continue or extend the
-    /// runs of RECIPE in --out, for all --seeds. Data, and RECIPE if given, must be the same as when the run was started.
+    /// into a folder beside it; the result is the same as if it had been trained for so many epochs from the start. Without DIR, continue or extend the
+    /// runs of RECIPE in --out, for all --seeds. The data, and RECIPE if given, must not have changed since the run was started.
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     #[allow(clippy::option_option)] // without the flag, with it alone, and with a folder
     pub resume: Option<Option<PathBuf>>,
 
-    /// Print the resolved recipe with all defaults, and do not train. A comment behind each value names its origin: the line of a
+    /// Print the resolved recipe with all defaults instead of training. A comment after each value names its origin: the line of a
     /// recipe, a flag, or `default`. The output is itself a recipe.
     #[arg(long)]
     pub print_recipe: bool,
 
-    /// Draw views to FILE as a PNG image, and do not train: each row shows an image and its views in the first epoch. For
-    /// one recipe on images.
+    /// Draw views to FILE as a PNG image instead of training: each row shows an image and its views in the first epoch.
+    /// Needs exactly one recipe, on images.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,
 
     /// Train in N processes on this machine, through MPI. They split every batch; the result is the same as with one process, up to rounding.
-    /// Each process computes on its part of the cores, or on its own GPU.
+    /// Each process uses its part of the cores, or its own GPU.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with_all = ["print_recipe", "dump_views"])]
     pub processes: Option<u16>,
 

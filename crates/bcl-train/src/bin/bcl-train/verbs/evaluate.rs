@@ -26,7 +26,7 @@ use std::path::Path;
 /// Evaluates the saved weights of a run on its test data and prints the metrics.
 ///
 /// # Errors
-/// Returns an error if the run or its data cannot be read, or a flag has no meaning for runs of its kind.
+/// Returns an error if the run or its data cannot be read, or a flag does not apply to runs of its kind.
 pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> {
     if let Some(path) = &args.per_user {
         refuse_overwriting("--per-user", path, &["csv"])?;
@@ -35,13 +35,13 @@ pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> 
     let run = Saved::open(&args.run, args.compute.data.as_deref())?;
     if let (Some(flag), false) = (args.flag_of_recommenders(), matches!(run, Saved::Recommender(_))) {
         return Err(Error::Input(format!(
-            "{flag} has no meaning for {}, which trained no recommender; remove it",
+            "{flag} does not apply to {}, which trained no recommender; remove it",
             args.run.display()
         )));
     }
     if args.label_fractions.is_some() && !matches!(run, Saved::Images(_)) {
         return Err(Error::Input(format!(
-            "--label-fractions has no meaning for {}, which trained no encoder of images; remove it",
+            "--label-fractions does not apply to {}, which trained no encoder of images; remove it",
             args.run.display()
         )));
     }
@@ -191,7 +191,7 @@ fn other_test(saved: &TrainedRecommender, file: &Path) -> Result<Interactions, E
     let shown = file.display();
     if read.interactions.is_empty() {
         return Err(Error::Input(format!(
-            "--test {shown}: none of its {} interactions is of a user and an item that the run knows; their ids look like {} and {}",
+            "--test {shown}: none of its {} interactions has a user and an item that the run knows; known ids look like {} and {}",
             read.unknown_rows,
             data.users.iter().next().unwrap_or_default(),
             data.items.iter().next().unwrap_or_default()
@@ -217,7 +217,7 @@ fn other_test(saved: &TrainedRecommender, file: &Path) -> Result<Interactions, E
     }
     if trained > 0 {
         notice::note(format_args!(
-            "{shown}: leaving out {} on which the run was trained",
+            "{shown}: leaving out {} that the run was trained on",
             counted(trained, "interaction")
         ));
     }

@@ -102,7 +102,7 @@ impl Extension<'_> {
         match of_kind!(self.longer, recipe => recipe.spread_over_epochs()) {
             None => Ok(()),
             Some(setting) => Err(Error::Input(format!(
-                "{run} cannot be extended: {setting} is spread over all epochs, so a run with more of them differs from its first step on; leave \
+                "{run} cannot be extended: {setting} is spread over all epochs, so a longer run differs from the first step on; leave \
                  out --resume to train one from the start"
             ))),
         }
@@ -121,11 +121,11 @@ impl Extension<'_> {
         let path = shorter.path().display();
         if !(only || first || second) {
             notice::note(format_args!(
-                "{path} has no checkpoints, so the longer run is trained from its start"
+                "{path} has no checkpoints, so the longer run is trained from the start"
             ));
         } else if !first && in_first >= self.shorter.epochs() {
             notice::note(format_args!(
-                "{path} has no checkpoint of its first phase, so that phase is trained from its start"
+                "{path} has no checkpoint of its first phase, so that phase is trained from the start"
             ));
         }
         copy_file(&shorter.steps_file(), &run.steps_file())?;

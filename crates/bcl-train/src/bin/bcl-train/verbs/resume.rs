@@ -94,7 +94,7 @@ pub(super) fn continued(
     let mut runs = EarlierRun::at(&first);
     if runs.is_empty() {
         notice::note(format_args!(
-            "{} has no run to continue, so it is trained from its start",
+            "{} has no run to continue, so it is trained from the start",
             first.display()
         ));
         return Ok(None);

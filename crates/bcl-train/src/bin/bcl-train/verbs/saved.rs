@@ -86,7 +86,7 @@ pub(super) fn of_images(saved: Saved, verb: &str) -> Result<SavedRun<bcl_recipe:
     match saved {
         Saved::Images(run) => Ok(*run),
         other => Err(Error::Input(format!(
-            "{} trained an encoder of {}, and `{verb}` needs one of images; name a run of such a recipe, such as quickstart-images/bayesian",
+            "{} trained an encoder of {}, and `{verb}` needs one of images; name the run of a recipe on images, such as quickstart-images/bayesian",
             other.path().display(),
             other.samples()
         ))),

@@ -18,7 +18,7 @@ const MANY: usize = 100_000;
 pub(super) fn answer(index: &ImageIndex, args: &Duplicates) -> Result<(), Error> {
     if index.images.len() > MANY {
         notice::status(format!(
-            "searching {} images for near-duplicates with an index that is exact: its recall is 1",
+            "searching {} images for near-duplicates; the index is exact and misses none",
             index.images.len()
         ));
     }
@@ -32,7 +32,7 @@ pub(super) fn answer(index: &ImageIndex, args: &Duplicates) -> Result<(), Error>
     }
     let redundant: usize = groups.iter().map(|group| group.len() - 1).sum();
     let summary = format!(
-        "{} groups of near-duplicates (cosine at least {}) among {} images; {redundant} images remain redundant if one of each group is kept",
+        "{} groups of near-duplicates (cosine at least {}) among {} images; {redundant} images are redundant if one per group is kept",
         groups.len(),
         args.threshold,
         index.images.len()

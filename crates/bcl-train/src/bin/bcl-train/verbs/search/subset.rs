@@ -27,7 +27,7 @@ pub(super) fn answer(index: &ImageIndex, args: &Subset) -> Result<(), Error> {
     let count = args.count as usize;
     if count > open {
         return Err(Error::Input(format!(
-            "--count {count}: {} has {open} images that can be chosen; lower it",
+            "--count {count}: {} has only {open} images to choose from; lower the number",
             index.images.described()
         )));
     }
@@ -42,7 +42,7 @@ pub(super) fn answer(index: &ImageIndex, args: &Subset) -> Result<(), Error> {
     });
     print(index, args, &cover)?;
     let summary = format!(
-        "{} of {} images; the image that is least like its nearest chosen one has a cosine of {:.3} with it",
+        "{} of {} images; every image has a cosine of at least {:.3} with a chosen one",
         cover.chosen.len(),
         index.images.len(),
         cover.least_similarity

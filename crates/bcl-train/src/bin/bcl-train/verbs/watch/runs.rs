@@ -39,7 +39,7 @@ impl Watched {
         }
         if paths.len() > MOST {
             return Err(Error::Input(format!(
-                "{} runs are too many to watch at once (at most {MOST}); name those under way, and use `bcl-train report` for finished ones",
+                "{} runs are too many to watch at once (at most {MOST}); name only those under way, and use `bcl-train report` for finished ones",
                 paths.len()
             )));
         }
