@@ -10,7 +10,7 @@ use bcl_report::{
 };
 use bcl_train::{
     error::Error,
-    kinds::{Prepared, Surroundings},
+    kinds::{Surroundings, prepare},
     logging::{Logger, LoggerError, Loggers, Scalars},
     processes,
     training::{Invocation, RunFolder, Stop},
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         };
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
         let search = SearchPath::new(None, Path::new("data"));
-        let prepared = Prepared::load(self.data, &search, &*processes)?;
+        let prepared = prepare(self.data, &search, &*processes)?;
         prepared.refuse_processes(self.recipe, &*processes)?;
         let mut created = None;
         let path = processes::on_first(&*processes, || {

@@ -17,7 +17,7 @@ use bcl_report::{
 };
 use bcl_train::{
     error::Error,
-    kinds::{Prepared, Surroundings},
+    kinds::{Prepared, Surroundings, prepare, prepare_again},
     logging::Loggers,
     processes,
     training::{Invocation, RunFolder, environment::environment},
@@ -34,17 +34,17 @@ const TUNED: &str = "tuned";
 /// a file cannot be written, or if the work is interrupted. What was written stays, and the same call continues. A diverging
 /// loss is not an error but a failed trial.
 pub fn run(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<TableResult, Error> {
-    make(plan, out, pool, &prepare(plan, out, pool)?)
+    make(plan, out, pool, &*prepare_table(plan, out, pool)?)
 }
 
 /// Loads the data of a plan, and finds out what could stop it before hours of training. If the folder has a table, it must have been made
 /// from the same data.
-pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Prepared, Error> {
+pub(super) fn prepare_table(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Box<dyn Prepared>, Error> {
     let first = plan.rows[0].recipe();
     let search = first.search_path(&pool.data_dir);
     let prepared = match plan.data_record(out)? {
-        None => Prepared::load(first, &search, &Alone)?,
-        Some(record) => Prepared::load_again(first, &search, &record, out, &Alone)?,
+        None => prepare(first, &search, &Alone)?,
+        Some(record) => prepare_again(first, &search, &record, out, &Alone)?,
     };
     for row in &plan.rows {
         let search = row.recipe().search_path(&pool.data_dir);
@@ -64,7 +64,7 @@ pub(super) fn prepare(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<Pr
 }
 
 /// Makes a table from loaded data.
-pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &Prepared) -> Result<TableResult, Error> {
+pub(super) fn make(plan: &TablePlan, out: &Path, pool: &RunPool, prepared: &dyn Prepared) -> Result<TableResult, Error> {
     processes::refuse_differences(&*pool.processes, &plan.facts(prepared.record()))?;
     let _lock = lock_folder(out, pool)?;
     pool.on_first(|| plan.keep(out, prepared.record()))?;
@@ -100,7 +100,7 @@ struct TableRun<'a> {
     plan: &'a TablePlan,
     out: &'a Path,
     pool: &'a RunPool,
-    prepared: &'a Prepared,
+    prepared: &'a dyn Prepared,
 }
 
 /// The settings of each row.

@@ -2,7 +2,7 @@
 
 use super::{
     Parts, Ranges, Row, RunPool, TablePlan, TableResult,
-    make::{lock_folder, prepare},
+    make::{lock_folder, prepare_table},
     run,
 };
 use bcl_files::{FileError, notice};
@@ -136,9 +136,9 @@ impl Sensitivity {
         // Find what could stop the first table before there is a folder.
         let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
         if others.rows.is_empty() {
-            prepare(&plans[0].1, &folder_of(plans[0].0), pool)?;
+            prepare_table(&plans[0].1, &folder_of(plans[0].0), pool)?;
         } else {
-            prepare(&others, &out.join("others"), pool)?;
+            prepare_table(&others, &out.join("others"), pool)?;
         }
         let _lock = lock_folder(out, pool)?;
         let metric = plan.select_by();

@@ -1,6 +1,6 @@
 //! Kinds of runs, by the data that they train on. The kind determines how a run loads data, trains and evaluates.
 //!
-//! A [`Kind`] is implemented by the recipe of such runs, in its own folder. The code that all kinds share calls the trait: [`Prepared`]
+//! A [`Kind`] is implemented by the recipe of such runs, in its own folder. The code that all kinds share calls the trait: [`prepare`]
 //! loads data once for many runs, [`Run`] trains, selects and writes the result, [`SavedRun`] loads the trained weights.
 
 mod baseline_cache;
@@ -12,24 +12,26 @@ mod phases;
 mod prepared;
 mod run;
 mod saved;
+mod surroundings;
 
 pub use baseline_cache::BaselineCache;
 pub use phases::Phases;
-pub use prepared::{Prepared, Surroundings};
-pub use run::{Outcome, PhaseRun, Run, Trained};
+pub use prepared::{Prepared, prepare, prepare_again};
+pub use run::{Outcome, Run, Trained};
 pub use saved::{Saved, SavedRun};
+pub use surroundings::Surroundings;
 
 use crate::{
     error::Error,
     memory::Estimate,
-    training::{DataRecord, progress::Progress, run_summary::RunSummary},
+    training::{DataRecord, phase::PhaseRun, progress::Progress, run_summary::RunSummary},
 };
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{KnownIds, LoadReport, SearchPath};
 use bcl_recipe::RunRecipe;
 use bcl_report::result::{DataSize, Metrics};
-use std::{collections::BTreeMap, fmt::Debug, path::Path};
+use std::{collections::BTreeMap, fmt::Debug, path::Path, sync::Arc};
 
 /// Metrics of the baselines, by name.
 pub type Baselines = BTreeMap<String, Metrics>;
@@ -135,12 +137,12 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Describes the run before it starts.
     fn summary(&self, data: &Self::Data, backend: &Backend, folder: &Path) -> RunSummary;
 
-    /// Trains for one phase: builds the method, the loader and the evaluation, and gives them to [`PhaseRun::train`].
+    /// Trains for one phase on its data: builds the method, the loader and the evaluation, and gives them to [`PhaseRun::train`].
     ///
     /// # Errors
     /// Returns an error if data or checkpoints cannot be read or written, the loss diverges, or the run is interrupted. Files written so
     /// far remain.
-    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error>;
+    fn train(run: &Run<'_, Self>, data: Arc<Self::Data>, phase: PhaseRun) -> Result<Progress, Error>;
 
     /// Encodes what the evaluation of the trained encoder needs, all processes together.
     ///

@@ -8,18 +8,13 @@ use crate::{
         RunLog,
         environment::environment,
         estimator::EpochEstimator,
-        evaluate::EvaluationTask,
-        learned::Learned,
-        phase::{PhaseOptions, Start, newest},
-        plan::{EpochPlan, PlannedLoader},
+        phase::{PhaseRun, Start, newest},
         progress::{Owner, Progress},
         stopping_rule::{StoppingRule, best},
     },
 };
-use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
 use bcl_files::notice::{self, Working, working};
-use bcl_methods::Method;
 use bcl_recipe::LossConfig;
 use bcl_report::{
     Showcase, UserMetrics,
@@ -126,6 +121,16 @@ impl<K: Kind> Run<'_, K> {
         })
     }
 
+    /// The seed of the run.
+    pub fn seed(&self) -> Seed {
+        Seed(self.recipe.seed())
+    }
+
+    /// The device that evaluates.
+    pub fn device(&self) -> Device {
+        self.around.backend.device()
+    }
+
     /// Prints every ten seconds that the run is still working on `what`.
     pub fn working(&self, what: &str) -> Option<Working> {
         (!self.around.quiet).then(|| working(format!("{}: {what}", self.recipe.name())))
@@ -216,37 +221,41 @@ impl<K: Kind> Run<'_, K> {
     }
 
     fn phase(&self, data: Arc<K::Data>, start: Progress, until: StoppingRule, keep: Option<usize>) -> Result<Progress, Error> {
-        let start = self.around.on_first(|| Start::find(self.around.folder, start, until))?;
-        let estimator = self.recipe.estimator(&self.data)?;
-        let schedule = estimator
-            .clone()
-            .zip(self.recipe.num_negatives())
-            .map(|(config, num_negatives)| {
-                let loss = self.recipe.loss();
-                let schedules = loss.map(|loss| loss.schedules().clone()).unwrap_or_default();
-                EpochEstimator::new(config, schedules, self.recipe.alpha_schedule(), num_negatives)
-                    .with_objective(loss.map(LossConfig::objective).unwrap_or_default())
-            });
-        if let Some(warning) = schedule.as_ref().and_then(EpochEstimator::warning) {
+        let (recipe, around) = (self.recipe, self.around);
+        let Start { progress, resumed } = around.on_first(|| Start::find(around.folder, start, until))?;
+        let estimator = recipe.estimator(&self.data)?.zip(recipe.num_negatives());
+        let estimator = estimator.map(|(config, num_negatives)| {
+            let loss = recipe.loss();
+            let schedules = loss.map(|loss| loss.schedules().clone()).unwrap_or_default();
+            EpochEstimator::new(config, schedules, recipe.alpha_schedule(), num_negatives)
+                .with_objective(loss.map(LossConfig::objective).unwrap_or_default())
+        });
+        if let Some(warning) = estimator.as_ref().and_then(EpochEstimator::warning) {
             notice::warn(warning);
         }
-        let log = self.log(&data, &start.progress)?;
-        let plan = EpochPlan {
-            epoch: start.progress.epoch,
-            first_step: 0,
-            estimator: schedule.as_ref().map(|schedule| schedule.at(&start.progress)),
+        let label = match progress.phase {
+            Phase::Selection => format!("{} select", recipe.name()),
+            Phase::Refit => format!("{} refit", recipe.name()),
+            Phase::Training => recipe.name().to_owned(),
         };
-        K::train(PhaseRun {
-            run: self,
-            data,
+        let phase = PhaseRun {
+            folder: around.folder.clone(),
+            label,
+            select_by: recipe.metric(&data).into(),
             estimator,
-            plan,
-            schedule,
-            start,
             until,
+            log: self.log(&data, &progress)?,
             keep,
-            log,
-        })
+            optimizer: recipe.optimizer().clone(),
+            training: recipe.training().clone(),
+            device: around.backend.training_device(),
+            quiet: around.quiet,
+            stop: around.stop.clone(),
+            processes: around.processes.clone(),
+            progress,
+            resumed,
+        };
+        K::train(self, data, phase)
     }
 
     /// Begins to log a phase; at its first step with the recipe and, if it has any, views.
@@ -300,83 +309,5 @@ impl<K: Kind> Run<'_, K> {
             users: outcome.users,
             showcase: outcome.showcase,
         }
-    }
-}
-
-/// A phase of a run that is about to train.
-#[derive(Debug)]
-pub struct PhaseRun<'r, 'a, K: Kind> {
-    /// The run.
-    pub run: &'r Run<'a, K>,
-    /// The data of this phase: it trains on train and is evaluated on test.
-    pub data: Arc<K::Data>,
-    /// The estimator as configured, if the method has negatives.
-    pub estimator: Option<EstimatorConfig>,
-    /// What the loader does first.
-    pub plan: EpochPlan,
-    /// Where the phase begins.
-    pub start: Start,
-    schedule: Option<EpochEstimator>,
-    until: StoppingRule,
-    keep: Option<usize>,
-    log: RunLog,
-}
-
-impl<K: Kind> PhaseRun<'_, '_, K> {
-    /// The seed of the run.
-    pub fn seed(&self) -> Seed {
-        Seed(self.run.recipe.seed())
-    }
-
-    /// The device that trains.
-    pub fn device(&self) -> Device {
-        self.run.around.backend.training_device()
-    }
-
-    /// The device that evaluates.
-    pub fn evaluation_device(&self) -> Device {
-        self.run.around.backend.device()
-    }
-
-    /// The metric that selects an epoch.
-    pub fn metric(&self) -> Arc<str> {
-        Arc::from(self.run.recipe.metric(&self.data))
-    }
-
-    /// Trains a method to the end of the phase.
-    ///
-    /// # Errors
-    /// As [`Run::finish`].
-    pub fn train<M: Method, L>(self, method: M, loader: L, task: EvaluationTask<Learned<M>>) -> Result<Progress, Error>
-    where
-        L: PlannedLoader<M::Batch> + Clone + 'static,
-    {
-        let (recipe, around) = (self.run.recipe, self.run.around);
-        let optimizer = recipe.optimizer();
-        let accumulate = recipe.training().accumulate;
-        let steps_per_epoch = loader.steps_per_epoch().div_ceil(accumulate);
-        let label = match self.start.progress.phase {
-            Phase::Selection => format!("{} select", recipe.name()),
-            Phase::Refit => format!("{} refit", recipe.name()),
-            Phase::Training => recipe.name().to_owned(),
-        };
-        let options = PhaseOptions {
-            folder: around.folder,
-            label,
-            select_by: self.metric(),
-            estimator: self.schedule.clone(),
-            until: self.until,
-            log: self.log.clone(),
-            keep: self.keep,
-            accumulate,
-            device: self.device(),
-            quiet: around.quiet,
-            stop: around.stop.clone(),
-            processes: around.processes.clone(),
-            start: self.start,
-        };
-        let learning_rate = optimizer.schedule(recipe.training().epochs, steps_per_epoch);
-        let model = Learned::new(method, optimizer.largest_global_norm());
-        options.train(model, optimizer.init(), learning_rate, loader, task)
     }
 }

@@ -34,6 +34,11 @@ impl EpochEstimator {
         }
     }
 
+    /// The share of false negatives that the estimator assumes, if it assumes one.
+    pub fn tau_plus(&self) -> Option<f64> {
+        self.config.tau_plus()
+    }
+
     /// Sets what becomes of the weighted negatives.
     pub fn with_objective(mut self, objective: ContrastiveObjective) -> Self {
         self.objective = objective;

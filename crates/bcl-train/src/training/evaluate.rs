@@ -63,6 +63,23 @@ impl<M: Method> Clone for EvaluationTask<M> {
 }
 
 impl<M: Method> EvaluationTask<M> {
+    /// A task for each epoch of a phase: the [estimator](Self::with_estimator) follows when the epoch ends.
+    pub fn new(
+        measure: impl EvaluateEncoder<M::Encoder> + 'static,
+        select_by: Arc<str>,
+        probe: Step<M::Batch>,
+        tau_plus: f64,
+    ) -> Self {
+        Self {
+            measure: Some(Arc::new(measure)),
+            measured: None,
+            select_by,
+            probe,
+            posterior: None,
+            tau_plus,
+        }
+    }
+
     /// Sets the estimator of the epoch and its posterior.
     pub fn with_estimator(mut self, estimator: Option<Arc<dyn Estimator>>, posterior: Option<Posterior>) -> Self {
         self.probe.estimator = estimator;

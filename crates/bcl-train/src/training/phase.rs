@@ -10,7 +10,7 @@ use super::{
     learned::Learned,
     live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FLOORED, LOSS, LiveMetric, SELECTED},
     numbered::numbered,
-    plan::PlannedLoader,
+    plan::{EpochPlan, PlannedLoader},
     progress::Progress,
     renderer::Renderer,
     stop::Stop,
@@ -20,14 +20,14 @@ use crate::error::Error;
 use bcl_collective::Collective;
 use bcl_files::notice;
 use bcl_methods::Method;
+use bcl_recipe::{OptimizerConfig, TrainingConfig};
 use burn::{
-    optim::{ModuleOptimizer, lr_scheduler::module_lr_scheduler::ModuleLrScheduler},
     tensor::Device,
     train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -92,11 +92,11 @@ pub fn newest_in(checkpoints: &Path, folder: &RunFolder, beginning: &Progress) -
     }
 }
 
-/// The options of a phase, apart from method and data.
+/// One phase of a run: how it trains, and where it is. The method and its data join in [`train`](Self::train).
 #[derive(Debug)]
-pub struct PhaseOptions<'a> {
+pub struct PhaseRun {
     /// The folder of the run.
-    pub folder: &'a RunFolder,
+    pub folder: RunFolder,
     /// Name of the recipe and the phase, for the progress bar.
     pub label: String,
     /// The metric that selects the epoch.
@@ -109,33 +109,44 @@ pub struct PhaseOptions<'a> {
     pub log: RunLog,
     /// The epoch after which to save the final weights.
     pub keep: Option<usize>,
-    /// Where the phase starts.
-    pub start: Start,
-    /// Number of batches per optimizer step.
-    pub accumulate: usize,
+    /// The optimizer and its schedule.
+    pub optimizer: OptimizerConfig,
+    /// Batch size, batches per optimizer step, and the number of epochs that schedules are spread over.
+    pub training: TrainingConfig,
     /// The device that trains.
     pub device: Device,
     /// Whether to hide the progress.
     pub quiet: bool,
     /// Ends training after the current step.
     pub stop: Stop,
-    /// The processes that train together.
+    /// The processes that train together. Process 0 alone evaluates and writes files.
     pub processes: Arc<dyn Collective>,
+    /// What has been trained so far.
+    pub progress: Progress,
+    /// Whether `progress` is a checkpoint whose weights must be loaded.
+    pub resumed: bool,
 }
 
-impl PhaseOptions<'_> {
-    /// Trains a model until the phase ends.
+impl PhaseRun {
+    /// The folder of the checkpoints of this phase.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.folder.checkpoints(self.progress.phase)
+    }
+
+    /// What the loader of training samples does first.
+    pub fn plan(&self) -> EpochPlan {
+        EpochPlan {
+            epoch: self.progress.epoch,
+            first_step: 0,
+            estimator: self.estimator.as_ref().map(|estimator| estimator.at(&self.progress)),
+        }
+    }
+
+    /// Trains a method until the phase ends.
     ///
     /// # Errors
     /// If data or checkpoints cannot be read or written, the loss diverges, or the run is interrupted. Files written so far remain.
-    pub fn train<M: Method, L>(
-        self,
-        model: Learned<M>,
-        optimizer: ModuleOptimizer,
-        learning_rate: impl Into<ModuleLrScheduler>,
-        loader: L,
-        task: EvaluationTask<Learned<M>>,
-    ) -> Result<Progress, Error>
+    pub fn train<M: Method, L>(self, method: M, loader: L, task: EvaluationTask<Learned<M>>) -> Result<Progress, Error>
     where
         L: PlannedLoader<M::Batch> + Clone + 'static,
     {
@@ -143,51 +154,42 @@ impl PhaseOptions<'_> {
         let estimator = self.estimator.as_ref();
         let temperature = estimator.and_then(|estimator| estimator.learned_temperature(&self.device));
         let rates = estimator.and_then(|estimator| estimator.running_rates(loader.num_samples(), &self.device));
-        let model = model.with_temperature(temperature).with_rates(rates);
-        let Start { progress, resumed } = self.start;
-        progress.steps_of_epoch(loader.steps_per_epoch())?;
-        let checkpoints = self.folder.checkpoints(progress.phase);
-        let first_epoch = progress.epoch + 1;
+        let model = Learned::new(method, self.optimizer.largest_global_norm())
+            .with_temperature(temperature)
+            .with_rates(rates);
         let steps_per_epoch = loader.steps_per_epoch();
-        let epoch_loop = Arc::new(EpochLoop {
-            resumed,
-            until: self.until,
-            select_by: self.select_by.to_string(),
-            accumulate: self.accumulate,
-            estimator: self.estimator,
-            loader: loader.clone(),
-            metrics_file: self.folder.metrics_file(),
-            log: self.log,
-            keep: self.keep.map(|epoch| (epoch, self.folder.model_file())),
-            device: self.device,
-            stop: self.stop.clone(),
-            processes: self.processes,
-            outcome: Mutex::new(None),
-            checkpoints: checkpoints.clone(),
-            start: progress,
-        });
+        self.progress.steps_of_epoch(steps_per_epoch)?;
+        let learning_rate = self
+            .optimizer
+            .schedule(self.training.epochs, steps_per_epoch.div_ceil(self.training.accumulate));
+        let learner = Learner::new(numbered(model), self.optimizer.init(), learning_rate);
+        let checkpoints = self.checkpoints();
         let (model_records, optimizer_records, scheduler_records) = checkpoint::checkpointers(&checkpoints);
-        SupervisedTraining::new(self.folder.path(), Arc::new(loader), Arc::new(EvaluationLoader(task)))
-            .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
+        let renderer = Renderer::new(self.quiet, &self.select_by, self.progress.epoch + 1, steps_per_epoch);
+        let training = SupervisedTraining::new(self.folder.path(), Arc::new(loader.clone()), Arc::new(EvaluationLoader(task)))
             .with_custom_checkpointers(model_records, optimizer_records, scheduler_records)
             .with_checkpointing_strategy(KeepLast::continuing(checkpoint::completed_steps(&checkpoints)?))
             .with_application_logger(None)
             .with_metric_logger(InMemoryMetricLogger::new())
-            .renderer(Box::new(Renderer::new(
-                self.quiet,
-                &self.select_by,
-                first_epoch,
-                steps_per_epoch,
-            )))
+            .renderer(Box::new(renderer))
             .metric_train_numeric(LiveMetric::new(LOSS))
             .metric_valid_numeric(LiveMetric::new(SELECTED))
             .metric_valid_numeric(LiveMetric::new(ALPHA_HAT))
             .metric_valid_numeric(LiveMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .metric_valid_numeric(LiveMetric::new(FLOORED))
             .num_epochs(self.until.at_most())
-            .label(&self.label)
-            .launch(Learner::new(numbered(model), optimizer, learning_rate));
+            .label(&self.label);
+        let epoch_loop = Arc::new(EpochLoop {
+            loader,
+            phase: Mutex::new(self),
+            outcome: Mutex::new(None),
+        });
+        training
+            .with_training_strategy(TrainingStrategy::Custom(epoch_loop.clone()))
+            .launch(learner);
         let outcome = epoch_loop.outcome.lock().expect("the loop is over").take();
-        outcome.unwrap_or_else(|| Err(Error::Training("the training loop ended without a result".to_owned())))
+        outcome.unwrap_or_else(|| Err(Error::Training("the training loop ended without a result".to_owned())))?;
+        let phase = epoch_loop.phase.lock().expect("the loop is over");
+        Ok(phase.progress.clone())
     }
 }

@@ -6,14 +6,16 @@ pub(super) mod memory;
 mod saved;
 mod summary;
 
-use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, Trained};
+use super::{BaselineCache, Kind, Outcome, Run, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
     training::{
         DataRecord,
+        estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{load_model, save_model},
+        phase::PhaseRun,
         progress::Progress,
         run_summary::RunSummary,
         stopping_rule::best,
@@ -138,42 +140,41 @@ impl Kind for GraphRecipe {
         summary::summary(self, data, backend, folder)
     }
 
-    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
-        let Run { recipe, around, .. } = phase.run;
-        let data = Arc::clone(&phase.data);
+    fn train(run: &Run<'_, Self>, data: Arc<Self::Data>, phase: PhaseRun) -> Result<Progress, Error> {
+        let Run { recipe, around, .. } = run;
         if recipe.training.epochs == 0 {
-            let encoder = untrained(recipe, &data, &phase.evaluation_device());
+            let encoder = untrained(recipe, &data, &run.device());
             if around.processes.is_first() {
                 save_model(encoder, &around.folder.model_file())?;
             }
-            return Ok(phase.start.progress);
+            return Ok(phase.progress);
         }
-        let device = phase.device();
-        let estimator = phase.plan.estimator.clone();
-        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.requirements().truth)
+        let plan = phase.plan();
+        let with_truth = plan
+            .estimator
+            .as_ref()
+            .is_some_and(|estimator| estimator.requirements().truth)
             || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
         let options = LoaderOptions {
             limits: limits(recipe),
-            steps_per_epoch: recipe.batches_per_epoch(&phase.data),
+            steps_per_epoch: recipe.batches_per_epoch(&data),
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
-            seed: phase.seed(),
-            device: device.clone(),
+            seed: run.seed(),
+            device: phase.device.clone(),
         };
-        let loader = GraphLoader::new(Arc::clone(&data), phase.plan.clone(), options);
-        let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
-        let task = EvaluationTask {
-            measure: Some(Arc::new(EncodedGraphs::new(recipe, &data, around)?)),
-            measured: None,
-            select_by: phase.metric(),
-            probe: loader.probe(estimator, &phase.evaluation_device()),
-            posterior: None,
-            tau_plus: tau_plus.unwrap_or(1.0 / data.num_classes() as f64),
-        };
+        let loader = GraphLoader::new(Arc::clone(&data), plan.clone(), options);
+        let tau_plus = phase.estimator.as_ref().and_then(EpochEstimator::tau_plus);
+        let task = EvaluationTask::new(
+            EncodedGraphs::new(recipe, &data, around)?,
+            phase.select_by.clone(),
+            loader.probe(plan.estimator, &run.device()),
+            tau_plus.unwrap_or(1.0 / data.num_classes() as f64),
+        );
         let method = recipe
             .method
             .info_graph()
-            .init(recipe.encoder.config(), data.num_features(), phase.seed(), &device);
+            .init(recipe.encoder.config(), data.num_features(), run.seed(), &phase.device);
         phase.train(method, loader, task)
     }
 

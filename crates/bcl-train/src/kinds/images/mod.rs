@@ -13,11 +13,14 @@ mod shares;
 mod start;
 mod summary;
 
-use super::{BaselineCache, Kind, Outcome, PhaseRun, Run, Trained};
+use super::{BaselineCache, Kind, Outcome, Run, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
-    training::{DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, progress::Progress, run_summary::RunSummary},
+    training::{
+        DataRecord, Stop, estimator::EpochEstimator, evaluate::EvaluationTask, folder::save_model, phase::PhaseRun,
+        progress::Progress, run_summary::RunSummary,
+    },
 };
 pub use baselines::BaselineKey;
 use baselines::baselines;
@@ -172,34 +175,34 @@ impl Kind for ImageRecipe {
         summary::summary(self, data, num_parameters, backend, folder)
     }
 
-    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
-        let Run { recipe, around, .. } = phase.run;
+    fn train(run: &Run<'_, Self>, data: Arc<Self::Data>, phase: PhaseRun) -> Result<Progress, Error> {
+        let Run { recipe, around, .. } = run;
         if recipe.training.epochs == 0 {
-            let encoder = start::initial(recipe, around.search, &phase.evaluation_device())?;
+            let encoder = start::initial(recipe, around.search, &run.device())?;
             if around.processes.is_first() {
                 save_model(encoder, &around.folder.model_file())?;
             }
-            return Ok(phase.start.progress);
+            return Ok(phase.progress);
         }
-        let device = phase.device();
+        let device = phase.device.clone();
         let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
         check_precision(recipe.training.precision, &device).map_err(refuse)?;
         let norm_processes = (recipe.training.sync_batch_norm && around.processes.size() > 1).then(|| around.processes.clone());
         let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_processes(norm_processes.as_ref());
-        let steps_per_epoch = recipe.batches_per_epoch(&phase.data);
+        let steps_per_epoch = recipe.batches_per_epoch(&data);
         let start = MethodStart {
             encoder,
             dim: recipe.encoder.config().dim(),
-            num_images: phase.data.train.len(),
-            classes: phase.data.train.labels().iter().copied().collect(),
+            num_images: data.train.len(),
+            classes: data.train.labels().iter().copied().collect(),
             steps_per_epoch,
             num_steps: steps_per_epoch * recipe.training.epochs,
             precision: recipe.training.precision,
             norm_processes,
-            seed: phase.seed(),
+            seed: run.seed(),
             device,
         };
-        recipe.method.init(start, Training(phase))
+        recipe.method.init(start, Training { run, data, phase })
     }
 
     fn encode(run: &Run<'_, Self>) -> Result<Encoded, Error> {
@@ -261,16 +264,23 @@ pub fn pictured_views(recipe: &ImageRecipe, images: &Collection) -> Result<Vec<u
 }
 
 /// A phase that trains with any method.
-struct Training<'r, 'a>(PhaseRun<'r, 'a, ImageRecipe>);
+struct Training<'r, 'a> {
+    run: &'r Run<'a, ImageRecipe>,
+    data: Arc<ImageData>,
+    phase: PhaseRun,
+}
 
 impl WithMethod for Training<'_, '_> {
     type Output = Result<Progress, Error>;
 
     fn call<M: ImageMethod>(self, method: M) -> Result<Progress, Error> {
-        let Self(phase) = self;
-        let recipe = phase.run.recipe;
-        let estimator = phase.plan.estimator.clone();
-        let with_truth = estimator.as_ref().is_some_and(|estimator| estimator.requirements().truth)
+        let Self { run, data, phase } = self;
+        let Run { recipe, around, .. } = run;
+        let plan = phase.plan();
+        let with_truth = plan
+            .estimator
+            .as_ref()
+            .is_some_and(|estimator| estimator.requirements().truth)
             || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased)
             || method.remembers_classes();
         let options = LoaderOptions {
@@ -280,21 +290,18 @@ impl WithMethod for Training<'_, '_> {
             gradient_cache: recipe.training.gradient_cache,
             with_truth,
             num_anchors: method.num_anchors(recipe.training.batch_size),
-            own: shares::own_images(recipe, &*phase.run.around.processes),
-            seed: phase.seed(),
-            device: phase.device(),
+            own: shares::own_images(recipe, &*around.processes),
+            seed: run.seed(),
+            device: phase.device.clone(),
         };
-        let loader = ImageLoader::new(phase.data.clone(), phase.plan.clone(), options);
-        let evaluator = evaluator(recipe, &phase.data, phase.run.around.backend, phase.run.around.stop.clone());
-        let tau_plus = phase.estimator.as_ref().and_then(EstimatorConfig::tau_plus);
-        let task = EvaluationTask {
-            measure: Some(Arc::new(evaluator)),
-            measured: None,
-            select_by: phase.metric(),
-            probe: loader.probe(estimator, &phase.evaluation_device()),
-            posterior: None,
-            tau_plus: tau_plus.unwrap_or(1.0 / phase.data.train.classes().len().max(2) as f64),
-        };
+        let loader = ImageLoader::new(data.clone(), plan.clone(), options);
+        let tau_plus = phase.estimator.as_ref().and_then(EpochEstimator::tau_plus);
+        let task = EvaluationTask::new(
+            evaluator(recipe, &data, around.backend, around.stop.clone()),
+            phase.select_by.clone(),
+            loader.probe(plan.estimator, &run.device()),
+            tau_plus.unwrap_or(1.0 / data.train.classes().len().max(2) as f64),
+        );
         phase.train(method, loader, task)
     }
 }

@@ -9,13 +9,13 @@ mod recommendations;
 mod saved;
 mod summary;
 
-use super::{Baselines, Kind, Outcome, PhaseRun, Run, Trained};
+use super::{Baselines, Kind, Outcome, Run, Trained};
 use crate::{
     error::Error,
     memory::Estimate,
     training::{
-        DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, progress::Progress, run_summary::RunSummary,
-        stopping_rule::best,
+        DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, phase::PhaseRun, progress::Progress,
+        run_summary::RunSummary, stopping_rule::best,
     },
 };
 use baselines::baselines;
@@ -132,10 +132,10 @@ impl Kind for RecommenderRecipe {
         summary::summary(self, data, backend, folder)
     }
 
-    fn train(phase: PhaseRun<'_, '_, Self>) -> Result<Progress, Error> {
-        let recipe = phase.run.recipe;
-        let (seed, device) = (phase.seed(), phase.device());
-        let InteractionData { train, truth, .. } = &*phase.data;
+    fn train(run: &Run<'_, Self>, data: Arc<Self::Data>, phase: PhaseRun) -> Result<Progress, Error> {
+        let recipe = run.recipe;
+        let (seed, plan, device) = (run.seed(), phase.plan(), phase.device.clone());
+        let InteractionData { train, truth, .. } = &*data;
         let estimator = phase.estimator.as_ref().expect("recommenders have an estimator");
         let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
         let options = |device| LoaderOptions {
@@ -146,18 +146,15 @@ impl Kind for RecommenderRecipe {
         };
         let loader = |device| {
             let truth = truth.clone().map(Arc::new);
-            InteractionLoader::new(train, sampler.clone(), truth, phase.plan.clone(), options(device))
+            InteractionLoader::new(train, sampler.clone(), truth, plan.clone(), options(device))
         };
-        let stop = phase.run.around.stop.clone();
-        let evaluator = evaluator(recipe, &phase.data).with_interrupt(move || stop.is_requested());
-        let task = EvaluationTask {
-            measure: Some(Arc::new(evaluator)),
-            measured: None,
-            select_by: phase.metric(),
-            probe: loader(phase.evaluation_device()).probe(phase.plan.estimator.clone(), PROBE_ANCHORS),
-            posterior: None,
-            tau_plus: estimator.tau_plus().unwrap_or_else(|| phase.run.data.train.density()),
-        };
+        let stop = phase.stop.clone();
+        let task = EvaluationTask::new(
+            evaluator(recipe, &data).with_interrupt(move || stop.is_requested()),
+            phase.select_by.clone(),
+            loader(run.device()).probe(plan.estimator.clone(), PROBE_ANCHORS),
+            estimator.tau_plus().unwrap_or_else(|| run.data.train.density()),
+        );
         let method = bcl_methods::Recommendation {
             encoder: recipe.encoder.init(&graph(train), seed.named("init").0, &device),
             l2: recipe.optimizer.l2,
@@ -201,7 +198,7 @@ fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
     metrics_of_users(&evaluator, &EmbeddingScorer::new(encoder.embeddings()), data)
 }
 
-/// The metrics of each user that an evaluator processes for.
+/// The metrics of each user that an evaluator ranks for.
 fn metrics_of_users(
     evaluator: &RankingEvaluator,
     scorer: &EmbeddingScorer,
@@ -227,7 +224,7 @@ fn trained(
     load_model(recipe.encoder.init(&graph(&data.train), recipe.seed, device), folder)
 }
 
-/// Processes for the test users of the data that have training interactions.
+/// Ranks for the test users of the data that have training interactions.
 fn evaluator(recipe: &RecommenderRecipe, data: &InteractionData) -> RankingEvaluator {
     RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.trained_test())
 }

@@ -184,7 +184,7 @@ impl TrainedRecommender {
     }
 }
 
-/// Processes for one user of a scorer.
+/// Ranks for one user of a scorer.
 fn ranked(scorer: &EmbeddingScorer, seen: Option<&Interactions>, user: u32, top: usize) -> Result<Vec<RankedItem>, Error> {
     let mut best = Vec::new();
     let ranking = TopItems::new(scorer, top);

@@ -4,6 +4,7 @@
 
 mod answers;
 mod command;
+mod common;
 mod data;
 mod fine_tune;
 mod search;
@@ -12,7 +13,8 @@ mod train;
 mod verb;
 
 pub(crate) use answers::{Evaluate, LabelFractions, Recommend};
-pub(crate) use command::{Command, Completions, ComputeArguments, Export, ExportFormat, Output, Report, Watch};
+pub(crate) use command::{Command, Completions, Export, ExportFormat, Report, Watch};
+pub(crate) use common::{ComputeArguments, Output};
 pub(crate) use data::{CheckData, Data, FetchData, ListData};
 pub(crate) use fine_tune::FineTune;
 pub(crate) use search::{Duplicates, Neighbours, Searched, Subset};

@@ -43,7 +43,7 @@ impl Extension<'_> {
     ///
     /// # Errors
     /// Returns an error that gives the reason and a remedy if the run cannot be extended exactly, and the errors of training.
-    pub(super) fn train(&self, session: &Session, prepared: &Prepared) -> Result<(PathBuf, Finished), Error> {
+    pub(super) fn train(&self, session: &Session, prepared: &dyn Prepared) -> Result<(PathBuf, Finished), Error> {
         self.check()?;
         let shorter = self.shorter.folder.path();
         checksums::check_all(shorter)?;

@@ -10,7 +10,11 @@ use super::{
 use bcl_files::{checksums, notice};
 use bcl_recipe::{Override, Recipe, find};
 use bcl_report::{MAP_FILE, read_run, write_html};
-use bcl_train::{error::Error, kinds::Prepared, training::RunFolder};
+use bcl_train::{
+    error::Error,
+    kinds::{Prepared, prepare_again},
+    training::RunFolder,
+};
 use std::path::{Path, PathBuf};
 
 /// Continues an interrupted run, extends a finished one to more epochs, or only shows its result again.
@@ -74,9 +78,9 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
     };
     extension.check()?;
     let record = run.folder.data_to_resume()?;
-    let prepared = Prepared::load_again(&longer, &search, &record, run.folder.path(), &*session.processes)?;
+    let prepared = prepare_again(&longer, &search, &record, run.folder.path(), &*session.processes)?;
     prepared.check(&longer, &search, &session.backend, session.processes.size())?;
-    extension.train(session, &prepared)
+    extension.train(session, &*prepared)
 }
 
 /// Continues the run of a recipe in the folder for runs: trains an unfinished run to its end, and extends a run with fewer epochs. Returns
@@ -87,7 +91,7 @@ fn extend_one(session: &Session, run: &EarlierRun, longer: &Recipe) -> Result<(P
 pub(super) fn continued(
     session: &Session,
     recipe: &Recipe,
-    prepared: &Prepared,
+    prepared: &dyn Prepared,
     always: bool,
 ) -> Result<Option<(PathBuf, Finished)>, Error> {
     let first = recipe.run_folder(&session.out);
@@ -125,8 +129,8 @@ pub(super) fn continued(
     if record.identity == prepared.record().identity {
         return extension.train(session, prepared).map(Some);
     }
-    let again = Prepared::load_again(recipe, &search, &record, shorter.folder.path(), &*session.processes)?;
-    extension.train(session, &again).map(Some)
+    let again = prepare_again(recipe, &search, &record, shorter.folder.path(), &*session.processes)?;
+    extension.train(session, &*again).map(Some)
 }
 
 /// Refuses a recipe that changes more than the number of epochs.
@@ -145,7 +149,7 @@ fn refuse_changes(run: &EarlierRun, recipe: &Recipe) -> Result<(), Error> {
 
 /// Trains a run to its end, on data that are loaded already if they are its own. If it has finished, checks its files and writes those that are
 /// missing.
-fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Result<(PathBuf, Finished), Error> {
+fn finish(session: &Session, run: EarlierRun, loaded: Option<&dyn Prepared>) -> Result<(PathBuf, Finished), Error> {
     let EarlierRun {
         folder,
         recipe,
@@ -166,8 +170,8 @@ fn finish(session: &Session, run: EarlierRun, loaded: Option<&Prepared>) -> Resu
         let prepared = if let Some(loaded) = loaded.filter(|loaded| loaded.record().identity == record.identity) {
             loaded
         } else {
-            again = Prepared::load_again(&recipe, search, &record, folder.path(), &*session.processes)?;
-            &again
+            again = prepare_again(&recipe, search, &record, folder.path(), &*session.processes)?;
+            &*again
         };
         prepared.check(&recipe, search, &session.backend, session.processes.size())?;
         let processes = std::mem::replace(&mut invocation.processes, session.processes.size());

@@ -15,7 +15,7 @@ use bcl_recipe::Recipe;
 use bcl_report::read_run;
 use bcl_train::{
     error::Error,
-    kinds::Prepared,
+    kinds::{Prepared, prepare},
     training::{Invocation, RunFolder},
 };
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 /// Returns an error if a run failed or the command was interrupted. Finished runs stay on disk.
 pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf>, Error> {
     session.refuse_different_commands(&recipes.iter().collect::<Vec<_>>(), None)?;
-    let mut loaded = Loaded::default();
+    let mut loaded = None;
     let mut finished: Vec<(PathBuf, Finished)> = Vec::new();
     let mut failed: Vec<Failed> = Vec::new();
     for recipe in recipes {
@@ -59,10 +59,15 @@ pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf
 }
 
 /// Trains one recipe in a new folder, unless an earlier run is shown or continued.
-fn train_one(session: &Session, recipe: &Recipe, loaded: &mut Loaded, one_of_many: bool) -> Result<(PathBuf, Finished), Error> {
+fn train_one(
+    session: &Session,
+    recipe: &Recipe,
+    loaded: &mut Option<Box<dyn Prepared>>,
+    one_of_many: bool,
+) -> Result<(PathBuf, Finished), Error> {
     // Data that cannot be read must not leave a folder behind.
     let search = recipe.search_path(&session.data_dir);
-    let prepared = loaded.load(session, recipe, &search)?;
+    let prepared = prepared(session, recipe, &search, loaded)?;
     if session.earlier == Earlier::Continue
         && let Some(run) = continued(session, recipe, prepared, one_of_many)?
     {
@@ -104,23 +109,22 @@ fn show(session: &Session, finished: &[(PathBuf, Finished)], failed: &[Failed]) 
     Ok(())
 }
 
-/// The data set that was loaded last. Runs of one command mostly share it.
-#[derive(Default)]
-struct Loaded(Option<Prepared>);
-
-impl Loaded {
-    /// Loads the data of a recipe unless it is already loaded, and checks that the recipe fits it.
-    fn load(&mut self, session: &Session, recipe: &Recipe, search: &SearchPath) -> Result<&Prepared, Error> {
-        let prepared = match self.0.take() {
-            Some(prepared) if prepared.serves(recipe, search)? => prepared,
-            other => {
-                // Two data sets are never in memory at once.
-                drop(other);
-                Prepared::load(recipe, search, &*session.processes)?
-            }
-        };
-        let prepared = self.0.insert(prepared);
-        prepared.check(recipe, search, &session.backend, session.processes.size())?;
-        Ok(prepared)
-    }
+/// Loads the data of a recipe unless they are the data that were loaded last, and checks that the recipe fits them.
+fn prepared<'a>(
+    session: &Session,
+    recipe: &Recipe,
+    search: &SearchPath,
+    last: &'a mut Option<Box<dyn Prepared>>,
+) -> Result<&'a dyn Prepared, Error> {
+    let prepared = match last.take() {
+        Some(prepared) if prepared.serves(recipe, search)? => prepared,
+        other => {
+            // Two data sets are never in memory at once.
+            drop(other);
+            prepare(recipe, search, &*session.processes)?
+        }
+    };
+    let prepared = last.insert(prepared);
+    prepared.check(recipe, search, &session.backend, session.processes.size())?;
+    Ok(&**prepared)
 }
