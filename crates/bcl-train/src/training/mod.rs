@@ -4,7 +4,6 @@ mod accumulation;
 pub mod checkpoint;
 pub mod data_record;
 pub mod environment;
-pub mod epoch_loop;
 pub mod estimator;
 pub mod evaluate;
 pub mod folder;

@@ -1,9 +1,10 @@
 //! One phase of a run, with its folder, checkpoints, metrics and progress bar, on Burn's `SupervisedTraining`.
 
+mod epoch_loop;
+
 use super::RunLog;
 use super::{
     checkpoint::{self, FoundCheckpoint, KeepLast},
-    epoch_loop::EpochLoop,
     estimator::EpochEstimator,
     evaluate::{EvaluationLoader, EvaluationTask},
     folder::RunFolder,
@@ -25,6 +26,7 @@ use burn::{
     tensor::Device,
     train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
 };
+use epoch_loop::EpochLoop;
 use serde::{Deserialize, Serialize};
 use std::{
     path::{Path, PathBuf},

@@ -3,25 +3,26 @@
 //! Burn's own single-device strategy keeps no state between epochs and drops an interrupted epoch. This one lets α follow its schedule,
 //! evaluates and records each epoch, and writes a checkpoint within an epoch when interrupted. The resumed run ends with the same bits.
 
-use super::{
-    accumulation::PendingGradients,
-    checkpoint,
-    evaluate::{Evaluated, EvaluationTask},
-    folder,
-    learned::Learned,
-    live_metrics::StepOutput,
-    phase::PhaseRun,
-    plan::{EpochPlan, PlannedLoader},
-    post_mortem::{PostMortem, first_weight_not_finite},
-    processes::refuse_different_weights,
+use super::PhaseRun;
+use crate::{
+    error::Error,
+    processes::on_first,
+    training::{
+        accumulation::PendingGradients,
+        checkpoint,
+        evaluate::{Evaluated, EvaluationTask},
+        folder,
+        learned::Learned,
+        live_metrics::StepOutput,
+        plan::{EpochPlan, PlannedLoader},
+        post_mortem::{PostMortem, first_weight_not_finite},
+        processes::refuse_different_weights,
+    },
 };
-use bcl_methods::step::Step;
-
-use crate::{error::Error, processes::on_first};
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_files::critical_section;
-use bcl_methods::Method;
+use bcl_methods::{Method, step::Step};
 use bcl_report::result::{EpochRecord, Metrics, Phase};
 use burn::{
     tensor::Tensor,
