@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | open a file from outside: regular files only, with limits | [`input`] |
 //! | read the files of a folder, a zip or a tar archive | [`archive`] |
-//! | write a file whole or not at all | [`write_whole`], [`WholeFile`] |
+//! | write a file whole or not at all | [`write_whole`], [`write_json`], [`WholeFile`] |
 //! | write a run's file with a checksum, and verify it when it is read | [`checksums`], [`seal`] |
 //! | keep other processes out of a folder | [`FolderLock`] |
 //! | finish a write before the process ends | [`critical_section()`] |
@@ -41,4 +41,4 @@ pub use sealed::{Seal, seal, unseal};
 pub use stream::WholeFile;
 pub use text::{excerpt, printable, printable_lines};
 pub use units::{about, bytes};
-pub use whole::{create_folder, remove_unfinished, write_whole};
+pub use whole::{create_folder, remove_unfinished, write_json, write_whole};

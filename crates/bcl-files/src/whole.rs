@@ -1,6 +1,7 @@
 //! Replaces files atomically.
 
 use crate::{FileError, critical_section};
+use serde::Serialize;
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -20,6 +21,18 @@ const UNFINISHED: &str = ".tmp";
 /// Returns an error that names the file if it cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes).map_err(FileError::io("write", path))
+}
+
+/// Writes data as indented JSON with [`write_whole`].
+///
+/// # Errors
+/// Returns an error that names the file if it cannot be written.
+///
+/// # Panics
+/// Panics on data that JSON cannot hold, such as a map whose keys are no texts or numbers.
+pub fn write_json(path: &Path, data: &impl Serialize) -> Result<(), FileError> {
+    let text = serde_json::to_vec_pretty(data).expect("it is plain data");
+    write_whole(path, &text)
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
