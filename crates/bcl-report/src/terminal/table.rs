@@ -82,6 +82,14 @@ impl Column {
     }
 }
 
+impl Column {
+    /// Columns of text, followed by columns of numbers.
+    pub fn list<T: Into<String>>(texts: impl IntoIterator<Item = T>, numbers: impl IntoIterator<Item = T>) -> Vec<Self> {
+        let texts = texts.into_iter().map(Self::text);
+        texts.chain(numbers.into_iter().map(Self::number)).collect()
+    }
+}
+
 impl Cell {
     /// A cell that is bold where the terminal and [`TextStyle`] allow it.
     pub fn bold(text: impl Into<String>) -> Self {
