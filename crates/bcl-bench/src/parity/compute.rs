@@ -44,10 +44,7 @@ pub(crate) fn rounding_of_similarities(views: &Views, arithmetic: &Arithmetic) -
 }
 
 fn compute_at(case: &Case, views: &Views, arithmetic: &Arithmetic, change: impl FnOnce(Scores) -> Scores) -> Computed {
-    let arithmetic = Arithmetic {
-        device: arithmetic.device.clone().autodiff(),
-        ..*arithmetic
-    };
+    let arithmetic = arithmetic.with_gradients();
     let [first, second] = tensors(views, &arithmetic).map(Tensor::require_grad);
     let scores = change(cosines(first.clone(), second.clone()));
     let mut side = SideInformation::none();

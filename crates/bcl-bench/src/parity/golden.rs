@@ -1,7 +1,7 @@
 //! Reference values with our configurations of their estimators.
 
 use bcl_core::{BayesianVariant, EstimatorConfig, posterior::Posterior};
-use bcl_golden::{GoldenError, LossCase, LossFile, Views, WeightRow};
+use bcl_golden::{Estimator, GoldenError, LossCase, LossFile, Views, WeightRow};
 use std::{collections::BTreeMap, path::Path};
 
 /// Reference values, read and checked: every array has the length that its shape requires, and every parameter is in its range.
@@ -28,7 +28,8 @@ impl Golden {
         let mut file = LossFile::read(path)?;
         let mut cases = Vec::new();
         for reference in std::mem::take(&mut file.cases) {
-            let config = configuration(&reference).map_err(|problem| file.error(format!("case {}", reference.id), problem))?;
+            let config =
+                configuration(&reference.estimator).map_err(|problem| file.error(format!("case {}", reference.id), problem))?;
             cases.push(Case { config, reference });
         }
         let mut weights = Vec::new();
@@ -44,9 +45,9 @@ impl Golden {
     }
 }
 
-fn configuration(reference: &LossCase) -> Result<EstimatorConfig, String> {
-    let table = reference.estimator.table()?;
-    let config: EstimatorConfig = serde_json::from_value(table).map_err(|error| error.to_string())?;
+/// Our configuration of an estimator.
+pub(crate) fn configuration(reference: &Estimator) -> Result<EstimatorConfig, String> {
+    let config: EstimatorConfig = serde_json::from_value(reference.table()?).map_err(|error| error.to_string())?;
     config.check().map_err(|error| error.to_string())?;
     Ok(config)
 }

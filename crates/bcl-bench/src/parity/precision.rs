@@ -75,6 +75,14 @@ impl Arithmetic {
         }
     }
 
+    /// The same on a device that tracks gradients.
+    pub(crate) fn with_gradients(&self) -> Self {
+        Self {
+            device: self.device.clone().autodiff(),
+            ..*self
+        }
+    }
+
     /// The options of a tensor in Burn.
     pub(crate) fn options(&self) -> (&Device, DType) {
         (&self.device, self.precision.dtype())

@@ -9,13 +9,14 @@ mod problem;
 mod states;
 
 use super::{
+    compute::values,
     precision::{Arithmetic, Precision},
     result::{GRADIENT, Kind, OUTPUT, ParityResult, Quantity, VALUE},
 };
 use bcl_backend::Backend;
 use bcl_golden::{Deviation, FrameworkCase, FrameworkFile, GoldenError, Output, Trace};
 use losses::Inputs;
-use problem::Problem;
+use problem::{Problem, ill_formed};
 use std::path::Path;
 
 /// The largest relative error in f64.
@@ -93,7 +94,7 @@ fn quantities(
         Precision::F64 => (IN_F64, IN_F64),
         Precision::F32 => (case.tolerances_in_f32().loss, case.tolerances_in_f32().gradient),
     };
-    let value = Deviation::of_number(super::compute::values(computed.loss.clone())[0], case.value);
+    let value = Deviation::of_number(values(computed.loss.clone())[0], case.value);
     let mut quantities = vec![Quantity::new("loss", VALUE, value, of_value)];
     let mut left_out = Vec::new();
     for (name, expected) in &case.outputs {
@@ -143,10 +144,7 @@ fn compare_trace(trace: &Trace, arithmetic: &Arithmetic, result: &mut ParityResu
     for state in states {
         if state.found.len() != state.expected.len() {
             let [found, expected] = [state.found.len(), state.expected.len()];
-            return Err(Problem::IllFormed(format!(
-                "`{}` has {expected} values, but must have {found}",
-                state.item
-            )));
+            return ill_formed(format!("`{}` has {expected} values, but must have {found}", state.item));
         }
         let deviation = Deviation::of_array(&state.found, &state.expected);
         quantities.push(Quantity::new(state.to_string(), 0, deviation, tolerance));

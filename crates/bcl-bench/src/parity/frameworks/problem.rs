@@ -1,5 +1,8 @@
 //! Why a case or a trace cannot be computed.
 
+use bcl_core::ParameterError;
+use bcl_golden::GoldenError;
+
 /// Why a case or a trace cannot be computed.
 #[derive(Debug)]
 pub(super) enum Problem {
@@ -9,14 +12,28 @@ pub(super) enum Problem {
     IllFormed(String),
 }
 
-impl Problem {
-    pub(super) fn unsupported(reason: impl Into<String>) -> Self {
-        Self::Unsupported(reason.into())
-    }
+pub(super) fn unsupported<T>(reason: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::Unsupported(reason.into()))
+}
+
+pub(super) fn ill_formed<T>(problem: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::IllFormed(problem.into()))
 }
 
 impl From<String> for Problem {
     fn from(problem: String) -> Self {
         Self::IllFormed(problem)
+    }
+}
+
+impl From<ParameterError> for Problem {
+    fn from(error: ParameterError) -> Self {
+        Self::IllFormed(error.to_string())
+    }
+}
+
+impl From<GoldenError> for Problem {
+    fn from(error: GoldenError) -> Self {
+        Self::IllFormed(error.to_string())
     }
 }

@@ -65,20 +65,13 @@ fn quantities(
         .iter()
         .flat_map(|layer| layer.inner.iter().chain([&layer.norm]));
     for (index, (norm, expected)) in norms.zip(&expected.norms).enumerate() {
-        let [mean, variance] = [&norm.running_mean, &norm.running_var].map(|statistic| values(statistic.value()));
-        let tolerance = tolerances.forward;
-        quantities.push(output(
-            format!("running mean of norm {index}"),
-            &mean,
-            &expected.mean,
-            tolerance,
-        ));
-        quantities.push(output(
-            format!("running variance of norm {index}"),
-            &variance,
-            &expected.variance,
-            tolerance,
-        ));
+        for (name, statistic, expected) in [
+            ("mean", &norm.running_mean, &expected.mean),
+            ("variance", &norm.running_var, &expected.variance),
+        ] {
+            let name = format!("running {name} of norm {index}");
+            quantities.push(output(name, &values(statistic.value()), expected, tolerances.forward));
+        }
     }
     Ok(quantities)
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use bcl_core::{ContrastiveObjective, Estimator, EstimatorConfig, Reduction, Scores, SideInformation, matmul, unit_rows};
 use bcl_golden::{
-    Deviation, GraphFile,
+    Array, Deviation, GraphFile,
     graphs::{GraphLoss, GraphLossCase, Pipeline},
 };
 use bcl_models::graphs::Mode;
@@ -107,12 +107,8 @@ pub(super) fn compare(
     if let Some(expected) = case.floored {
         let marks = estimator.floored(&scores, &SideInformation::none());
         let found = marks.map_or(0, |marks| marks.into_data().iter::<bool>().filter(|&mark| mark).count());
-        quantities.push(output(
-            "number of nodes at the floor",
-            &[found as f64],
-            &[expected as f64],
-            tolerance,
-        ));
+        let [found, expected] = [found as f64, expected as f64];
+        quantities.push(output("number of nodes at the floor", &[found], &[expected], tolerance));
     }
     let value = estimator.forward(scores, Reduction::Mean);
     let found = values(value.clone())[0];
@@ -159,21 +155,12 @@ pub(super) fn compare_pipeline(
         let scores = loss.scores(similarities, &batch.node_graph);
         let value = loss.init().forward(scores, Reduction::Mean);
 
+        let compared = |name, found, expected: &Array| output(name, &values(found), &expected.values, tolerance);
         let mut quantities = vec![
             of_value(values(value.clone())[0], expected.value, tolerance),
-            output(
-                "output of the head of nodes",
-                &values(nodes),
-                &expected.local.values,
-                tolerance,
-            ),
-            output(
-                "output of the head of graphs",
-                &values(graphs),
-                &expected.whole.values,
-                tolerance,
-            ),
-            output("dot products", &values(products), &expected.products.values, tolerance),
+            compared("output of the head of nodes", nodes, &expected.local),
+            compared("output of the head of graphs", graphs, &expected.whole),
+            compared("dot products", products, &expected.products),
         ];
         let gradients = value.backward();
         let mut named = Named::new(&gradients);

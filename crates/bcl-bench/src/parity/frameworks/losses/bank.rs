@@ -1,11 +1,12 @@
 //! CMC's losses with a memory bank.
 
-use super::{
-    super::{super::compute::values, problem::Problem},
-    Computed, Inputs,
+use super::{Computed, Inputs, scores::masked};
+use crate::parity::{
+    compute::values,
+    frameworks::problem::{Problem, ill_formed, unsupported},
 };
 use bcl_core::{NoiseContrastiveLossConfig, Reduction, Scores, matmul, unit_rows};
-use burn::tensor::{Bool, Tensor, TensorData};
+use burn::tensor::Tensor;
 
 /// One direction: the features, the bank of the other view, and the names of the loss and the normaliser.
 type Direction = (&'static str, &'static str, &'static str, &'static str);
@@ -27,15 +28,13 @@ pub(super) fn bank(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
                 outputs.push((normaliser, z));
                 of_direction
             }
-            form => return Err(Problem::unsupported(format!("there is no form `{form}` here"))),
+            form => return unsupported(format!("there is no form `{form}` here")),
         };
         outputs.push((loss, values(of_direction.clone())));
         directions.push(of_direction);
     }
-    let loss = directions
-        .into_iter()
-        .reduce(|first, second| first + second)
-        .expect("two directions");
+    let loss = directions.into_iter().reduce(|first, second| first + second);
+    let loss = loss.expect("two directions");
     Ok(Computed { loss, outputs })
 }
 
@@ -49,8 +48,9 @@ fn scores(inputs: &Inputs<'_>, features: &str, stored: &str) -> Result<Scores, P
     let (_, own) = inputs.rows("indices", num_stored)?;
     let (shape, drawn) = inputs.rows("negatives", num_stored)?;
     if own.len() != batch_size || shape.len() != 2 || shape[0] != batch_size || shape[1] == 0 {
-        let problem = format!("it needs {batch_size} `indices` and a table of `negatives` with as many rows");
-        return Err(Problem::IllFormed(problem));
+        return ill_formed(format!(
+            "it needs {batch_size} `indices` and a table of `negatives` with as many rows"
+        ));
     }
     let dims = [batch_size, shape[1]];
     let positives = features.clone() * stored.clone().select(0, inputs.to_device(&own, [batch_size]));
@@ -61,16 +61,14 @@ fn scores(inputs: &Inputs<'_>, features: &str, stored: &str) -> Result<Scores, P
         return Ok(scores);
     }
     let others = drawn.iter().enumerate().map(|(entry, &row)| row != own[entry / dims[1]]);
-    let others = TensorData::new::<bool, _>(others.collect(), dims);
-    let mask = Tensor::<2, Bool>::from_data(others, &scores.negatives.device());
-    Ok(scores.with_mask(mask))
+    Ok(masked(scores, others))
 }
 
 /// The mean loss, and Z.
 fn noise_contrastive(inputs: &Inputs<'_>, scores: &Scores, normaliser: &str) -> Result<(Tensor<1>, Vec<f64>), Problem> {
     let parameters = inputs.parameters();
     let config = NoiseContrastiveLossConfig::new().with_temperature(parameters.number("t")?);
-    config.check().map_err(|error| error.to_string())?;
+    config.check()?;
     let loss = config.init();
     let num_stored = parameters.count("num_data")?;
     let log_normaliser = match parameters.get(normaliser) {

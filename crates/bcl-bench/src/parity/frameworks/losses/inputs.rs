@@ -1,7 +1,12 @@
 //! The inputs of a case as tensors, checked against each other.
 
-use super::super::{super::precision::Arithmetic, problem::Problem};
-use bcl_core::{Estimator, EstimatorConfig, SideInformation};
+use crate::parity::{
+    compute::values,
+    frameworks::problem::{Problem, ill_formed},
+    golden::configuration,
+    precision::Arithmetic,
+};
+use bcl_core::{Estimator, SideInformation};
 use bcl_golden::{FrameworkCase, FrameworkFile, Parameters};
 use burn::tensor::{Int, Tensor, TensorData};
 use serde::de::DeserializeOwned;
@@ -22,17 +27,17 @@ impl<'a> Inputs<'a> {
         arithmetic: &'a Arithmetic,
     ) -> Result<Self, Problem> {
         let table = |role: &'a str| {
-            let array = file.input(case, role).map_err(|error| error.to_string())?;
+            let array = file.input(case, role)?;
             let shape = match *array.shape {
                 [rows, columns] if rows * columns > 0 => [rows, columns],
                 [columns] if columns > 0 => [1, columns],
-                _ => return Err(format!("its input `{role}` must be a table or a vector")),
+                _ => return ill_formed(format!("its input `{role}` must be a table or a vector")),
             };
             let data = TensorData::new(array.values.clone(), shape);
             Ok((role, Tensor::from_data(data, arithmetic.options()).require_grad()))
         };
         Ok(Self {
-            tables: file.roles(case).map(table).collect::<Result<_, String>>()?,
+            tables: file.roles(case).map(table).collect::<Result<_, Problem>>()?,
             file,
             case,
             arithmetic,
@@ -50,13 +55,13 @@ impl<'a> Inputs<'a> {
     /// A parameter that one of our types reads.
     pub(super) fn choice<T: DeserializeOwned>(&self, name: &str) -> Result<T, Problem> {
         let value = self.parameters().get(name).cloned().unwrap_or_default();
-        serde_json::from_value(value).map_err(|error| Problem::unsupported(format!("its parameter `{name}`: {error}")))
+        serde_json::from_value(value).map_err(|error| Problem::Unsupported(format!("its parameter `{name}`: {error}")))
     }
 
     /// A table; a vector is a table of one row.
     pub(super) fn table(&self, role: &str) -> Result<Tensor<2>, Problem> {
         let table = self.tables.get(role).cloned();
-        table.ok_or_else(|| Problem::IllFormed(format!("it has no input `{role}`")))
+        Ok(table.ok_or_else(|| format!("it has no input `{role}`"))?)
     }
 
     /// Tables of one shape, with at least two rows.
@@ -68,10 +73,10 @@ impl<'a> Inputs<'a> {
             let table = self.table(role)?;
             let [rows, columns] = table.dims();
             if table.dims() != dims || rows < 2 || columns < 2 {
-                return Err(Problem::IllFormed(format!(
+                return ill_formed(format!(
                     "its input `{role}` is [{rows}, {columns}], but must be like `{}`, {dims:?}, with at least 2 rows of 2 values",
                     roles[0]
-                )));
+                ));
             }
             tables.push(table);
         }
@@ -85,9 +90,7 @@ impl<'a> Inputs<'a> {
         if found == columns {
             return Ok(table);
         }
-        Err(Problem::IllFormed(format!(
-            "its input `{role}` has {found} columns, but must have {columns}"
-        )))
+        ill_formed(format!("its input `{role}` has {found} columns, but must have {columns}"))
     }
 
     /// A vector of the given length.
@@ -95,9 +98,7 @@ impl<'a> Inputs<'a> {
         let table = self.table_of(role, length)?;
         match table.dims() {
             [1, _] => Ok(table.squeeze_dim(0)),
-            dims => Err(Problem::IllFormed(format!(
-                "its input `{role}` must be a vector, but is {dims:?}"
-            ))),
+            dims => ill_formed(format!("its input `{role}` must be a vector, but is {dims:?}")),
         }
     }
 
@@ -114,17 +115,15 @@ impl<'a> Inputs<'a> {
 
     /// Row numbers below `num_rows`, in the shape of the input.
     pub(super) fn rows(&self, role: &str, num_rows: usize) -> Result<(Vec<usize>, Vec<usize>), Problem> {
-        let array = self.file.input(self.case, role).map_err(|error| error.to_string())?;
-        let row = |value: &f64| {
-            let is_row = value.fract() == 0.0 && (0.0..num_rows as f64).contains(value);
-            is_row.then_some(*value as usize).ok_or_else(|| {
-                Problem::IllFormed(format!(
-                    "its input `{role}` has {value}, which is no row of a table of {num_rows}"
-                ))
-            })
-        };
-        let rows: Result<_, _> = array.values.iter().map(row).collect();
-        Ok((array.shape.clone(), rows?))
+        let array = self.file.input(self.case, role)?;
+        let is_row = |value: &&f64| value.fract() == 0.0 && (0.0..num_rows as f64).contains(*value);
+        if let Some(value) = array.values.iter().find(|value| !is_row(value)) {
+            return ill_formed(format!(
+                "its input `{role}` has {value}, which is no row of a table of {num_rows}"
+            ));
+        }
+        let rows = array.values.iter().map(|&value| value as usize).collect();
+        Ok((array.shape.clone(), rows))
     }
 
     /// Row numbers on the device.
@@ -140,23 +139,19 @@ impl<'a> Inputs<'a> {
 
     /// The estimator among the parameters, and its draws.
     pub(super) fn estimator(&self, num_anchors: usize) -> Result<(Box<dyn Estimator>, SideInformation), Problem> {
-        let golden = self.file.estimator(self.case).map_err(|error| error.to_string())?;
-        let config: EstimatorConfig = serde_json::from_value(golden.table()?).map_err(|error| error.to_string())?;
-        config.check().map_err(|error| error.to_string())?;
+        let golden = self.file.estimator(self.case)?;
+        let config = configuration(&golden)?;
         let mut side = SideInformation::none();
         if let Some(draws) = golden.beside.get("g") {
             let draws: Vec<f64> = serde_json::from_value(draws.clone()).map_err(|error| format!("its draws `g`: {error}"))?;
             if draws.len() != num_anchors {
-                return Err(Problem::IllFormed(format!(
-                    "it has {} draws `g` for {num_anchors} anchors",
-                    draws.len()
-                )));
+                return ill_formed(format!("it has {} draws `g` for {num_anchors} anchors", draws.len()));
             }
             side = side.with_noise(Tensor::from_data(draws.as_slice(), self.arithmetic.options()));
         }
         let estimator = config.init();
         if estimator.requirements().gamma_shape.is_some() && side.noise.is_none() {
-            return Err(Problem::IllFormed("its estimator needs draws `g`".to_owned()));
+            return ill_formed("its estimator needs draws `g`");
         }
         Ok((estimator, side))
     }
@@ -171,7 +166,7 @@ impl<'a> Inputs<'a> {
         let gradients = loss.backward();
         let of_input = |(role, table): (&&'a str, &Tensor<2>)| {
             let gradient = table.grad(&gradients)?;
-            Some((*role, super::super::super::compute::values(gradient)))
+            Some((*role, values(gradient)))
         };
         self.tables.iter().filter_map(of_input).collect()
     }

@@ -7,7 +7,7 @@ mod without_negatives;
 
 pub(super) use inputs::Inputs;
 
-use super::problem::Problem;
+use super::problem::{Problem, unsupported};
 use burn::tensor::Tensor;
 
 /// A loss, and what else its case has.
@@ -42,6 +42,6 @@ pub(super) fn compute(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         "nnclr" => scores::nnclr(inputs),
         "queue" => scores::queue(inputs),
         "bank" => bank::bank(inputs),
-        other => Err(Problem::unsupported(format!("there is no loss `{other}` here"))),
+        other => unsupported(format!("there is no loss `{other}` here")),
     }
 }

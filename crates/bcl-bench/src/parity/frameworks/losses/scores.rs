@@ -1,8 +1,9 @@
 //! Losses of scores: in the batch, with a queue, with a support set.
 
-use super::{
-    super::{super::compute::values, problem::Problem},
-    Computed, Inputs,
+use super::{Computed, Inputs};
+use crate::parity::{
+    compute::values,
+    frameworks::problem::{Problem, unsupported},
 };
 use bcl_core::{
     AugmentedLossConfig, DecoupledLossConfig, Estimator, EstimatorConfig, InfoNceLossConfig, Pairs, Reduction, Scores,
@@ -17,15 +18,12 @@ pub(super) fn ntxent(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
 
 pub(super) fn decoupled(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let parameters = inputs.parameters();
-    let sigma = if parameters.flag("weighted")? {
-        Some(parameters.number("sigma")?)
-    } else {
-        None
-    };
+    let weighted = parameters.flag("weighted")?;
+    let sigma = weighted.then(|| parameters.number("sigma")).transpose()?;
     let config = DecoupledLossConfig::new()
         .with_temperature(parameters.number("temperature")?)
         .with_sigma(sigma);
-    config.check().map_err(|error| error.to_string())?;
+    config.check()?;
     let (loss, scores) = (config.init(), two_views(inputs)?);
     // Both anchors of a pair have its weight, and the file has one per pair.
     let num_pairs = scores.num_anchors() / 2;
@@ -43,7 +41,7 @@ pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_lambda(parameters.number("lambda")?)
         .with_rate(inputs.choice("rate")?)
         .with_base(inputs.choice("base")?);
-    config.check().map_err(|error| error.to_string())?;
+    config.check()?;
     let (loss, scores) = (config.init(), two_views(inputs)?);
     let draws = |role: &str| Ok::<_, Problem>(inputs.vector(role, scores.num_anchors())?.detach());
     let (side, weights) = match parameters.text("draws")? {
@@ -58,7 +56,7 @@ pub(super) fn augmented(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
             let side = SideInformation::none().with_log_rates(draws.zeros_like());
             (side.with_noise(draws.clone()), draws)
         }
-        other => return Err(Problem::unsupported(format!("there are no draws `{other}` here"))),
+        other => return unsupported(format!("there are no draws `{other}` here")),
     };
     Ok(Computed {
         loss: loss.forward_with(scores, &side, Reduction::Mean),
@@ -85,10 +83,8 @@ pub(super) fn nnclr(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let direction = |neighbours: Tensor<2>, predictions: Tensor<2>| match inputs.parameters().text("form")? {
         "cross" => Ok(crossed(&neighbours, &predictions)),
         "cross_symmetric" => Ok(crossed(&neighbours, &predictions) + crossed(&predictions, &neighbours)),
-        "ntxent" => Ok(loss(
-            Pairs::from_views(neighbours, predictions, Similarity::Cosine).into_scores(),
-        )),
-        form => Err(Problem::unsupported(format!("there is no form `{form}` here"))),
+        "ntxent" => Ok(loss(in_batch(neighbours, predictions))),
+        form => unsupported(format!("there is no form `{form}` here")),
     };
     let sum = direction(first, p1)? + direction(second, p0)?;
     let [nearest_0, nearest_1] = indices.map(|indices| indices.into_data().iter::<f64>().collect());
@@ -103,13 +99,10 @@ pub(super) fn queue(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let queue = inputs.table_of("queue", queries.dims()[1])?.detach();
     let positives = (queries.clone() * keys.detach()).sum_dim(1).squeeze_dim(1);
     let scores = Scores::new(positives, matmul(queries, queue.transpose())).with_least_similarity(-1.0);
-    let dims @ [num_anchors, size] = scores.negatives.dims();
+    let [num_anchors, size] = scores.negatives.dims();
     let scores = if inputs.parameters().contains_key("valid") {
         let valid = inputs.parameters().count("valid")?;
-        let marks = (0..num_anchors * size).map(|entry| entry % size < valid).collect();
-        let marks = TensorData::new::<bool, _>(marks, dims);
-        let mask = Tensor::<2, Bool>::from_data(marks, &scores.negatives.device());
-        scores.with_mask(mask)
+        masked(scores, (0..num_anchors * size).map(|entry| entry % size < valid))
     } else {
         scores
     };
@@ -117,19 +110,25 @@ pub(super) fn queue(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     Ok(estimator.forward_with(scores, &side, Reduction::Mean).into())
 }
 
+/// Leaves out the negatives that are not marked.
+pub(super) fn masked(scores: Scores, marks: impl Iterator<Item = bool>) -> Scores {
+    let marks = TensorData::new::<bool, _>(marks.collect(), scores.negatives.dims());
+    let mask = Tensor::<2, Bool>::from_data(marks, &scores.negatives.device());
+    scores.with_mask(mask)
+}
+
 fn two_views(inputs: &Inputs<'_>) -> Result<Scores, Problem> {
     let [first, second] = inputs.tables(["z0", "z1"])?;
-    Ok(Pairs::from_views(first, second, Similarity::Cosine).into_scores())
+    Ok(in_batch(first, second))
+}
+
+fn in_batch(first: Tensor<2>, second: Tensor<2>) -> Scores {
+    Pairs::from_views(first, second, Similarity::Cosine).into_scores()
 }
 
 fn info_nce(inputs: &Inputs<'_>) -> Result<Box<dyn Estimator>, Problem> {
     let temperature = inputs.parameters().number("temperature")?;
-    checked(EstimatorConfig::InfoNce(
-        InfoNceLossConfig::new().with_temperature(temperature),
-    ))
-}
-
-fn checked(config: EstimatorConfig) -> Result<Box<dyn Estimator>, Problem> {
-    config.check().map_err(|error| error.to_string())?;
+    let config = EstimatorConfig::InfoNce(InfoNceLossConfig::new().with_temperature(temperature));
+    config.check()?;
     Ok(config.init())
 }

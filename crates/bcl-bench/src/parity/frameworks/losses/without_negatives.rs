@@ -1,11 +1,11 @@
 //! Losses of joint-embedding methods.
 
-use super::{
-    super::{super::compute::values, problem::Problem},
-    Computed, Inputs,
+use super::{Computed, Inputs};
+use crate::parity::{
+    compute::values,
+    frameworks::problem::{Problem, ill_formed, unsupported},
 };
 use bcl_core::{
-    ParameterError,
     joint_embedding::{
         BarlowTwinsLossConfig, DinoLossConfig, SwavLossConfig, VicRegLossConfig, negative_cosine as rows_of_negative_cosine,
     },
@@ -25,7 +25,7 @@ pub(super) fn negative_cosine(inputs: &Inputs<'_>) -> Result<Computed, Problem> 
         "mean" => Ok((sum * 0.5).into()),
         // BYOL's 2 - 2 cos in both directions.
         "byol" => Ok((sum * 2.0 + 4.0).into()),
-        form => Err(Problem::unsupported(format!("there is no form `{form}` here"))),
+        form => unsupported(format!("there is no form `{form}` here")),
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn barlow_twins(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_scale(parameters.number("scale")?)
         .with_epsilon(parameters.number("eps")?)
         .with_deviation(inputs.choice("normalisation")?);
-    check(config.check())?;
+    config.check()?;
     let loss = config.init();
     let terms = loss.terms(first.clone(), second.clone());
     Ok(Computed {
@@ -57,7 +57,7 @@ pub(super) fn vicreg(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_variance(parameters.number("mu")?)
         .with_covariance(parameters.number("nu")?)
         .with_epsilon(parameters.number("eps")?);
-    check(config.check())?;
+    config.check()?;
     let loss = config.init();
     let terms = loss.terms(first.clone(), second.clone());
     Ok(Computed {
@@ -76,7 +76,7 @@ pub(super) fn swav(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_temperature(parameters.number("temperature")?)
         .with_epsilon(parameters.number("epsilon")?)
         .with_iterations(parameters.count("iterations")?);
-    check(config.check())?;
+    config.check()?;
     let swav = config.init();
     let (views, queues) = (inputs.views("f")?, inputs.views("queue")?);
     let [first, _] = inputs.tables(["f0", "f1"])?;
@@ -84,9 +84,7 @@ pub(super) fn swav(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
     let prototypes = inputs.table_of("prototypes", dim)?.transpose();
     if let Some(queue) = queues.first().filter(|queue| queue.dims()[1] != dim) {
         let found = queue.dims()[1];
-        return Err(Problem::IllFormed(format!(
-            "its queues have {found} columns, but must have {dim}"
-        )));
+        return ill_formed(format!("its queues have {found} columns, but must have {dim}"));
     }
     let scored = |rows: &Tensor<2>| matmul(rows.clone(), prototypes.clone());
     let scores: Vec<_> = views.iter().map(|view| scored(&unit_rows(view.clone()))).collect();
@@ -108,7 +106,7 @@ pub(super) fn dino(inputs: &Inputs<'_>) -> Result<Computed, Problem> {
         .with_student_temperature(parameters.number("student_temperature")?)
         .with_teacher_temperature(parameters.number("teacher_temperature")?)
         .with_center_momentum(parameters.number("center_momentum")?);
-    check(config.check())?;
+    config.check()?;
     let dino = config.init();
     let [first, ..] = inputs.tables(["t0", "t1", "s0", "s1"])?;
     let (teacher, student) = (inputs.views("t")?, inputs.views("s")?);
@@ -124,7 +122,7 @@ pub(super) fn dino_last_layer(inputs: &Inputs<'_>) -> Result<Computed, Problem> 
     let weight = inputs.table_of("v", rows.dims()[1])?;
     let cotangent = inputs.table_of("cotangent", weight.dims()[0])?.detach();
     if cotangent.dims()[0] != rows.dims()[0] {
-        return Err(Problem::IllFormed("`cotangent` must have a row per row of `x`".to_owned()));
+        return ill_formed("`cotangent` must have a row per row of `x`");
     }
     let prototypes = Prototypes {
         weight: Param::initialized(ParamId::new(), weight),
@@ -134,9 +132,4 @@ pub(super) fn dino_last_layer(inputs: &Inputs<'_>) -> Result<Computed, Problem> 
         loss: (logits.clone() * cotangent).sum(),
         outputs: vec![("logits", values(logits))],
     })
-}
-
-/// A parameter that our configurations refuse.
-fn check(checked: Result<(), ParameterError>) -> Result<(), Problem> {
-    checked.map_err(|error| Problem::IllFormed(error.to_string()))
 }

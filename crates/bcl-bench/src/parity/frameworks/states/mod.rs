@@ -1,69 +1,37 @@
 //! Computes the states of a trace with this library.
 
 mod colour;
-mod given;
 mod memory;
 mod networks;
+mod reader;
 mod schedules;
+mod state;
 mod targets;
 
-use super::{super::precision::Arithmetic, problem::Problem};
-use bcl_golden::{Array, Trace};
-use std::fmt;
+pub(super) use state::State;
 
-/// A state, and what it must be.
-pub(super) struct State {
-    /// The item of the trace that says what it must be.
-    pub(super) item: &'static str,
-    /// The step, if the item has several.
-    step: Option<usize>,
-    pub(super) found: Vec<f64>,
-    pub(super) expected: Vec<f64>,
-}
-
-impl State {
-    fn new(item: &'static str, found: Vec<f64>, expected: &Array) -> Self {
-        Self {
-            item,
-            step: None,
-            found,
-            expected: expected.values.clone(),
-        }
-    }
-
-    fn of_step(step: usize, item: &'static str, found: Vec<f64>, expected: &Array) -> Self {
-        Self {
-            step: Some(step),
-            ..Self::new(item, found, expected)
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.step {
-            Some(step) => write!(f, "{} of step {step}", self.item),
-            None => f.write_str(self.item),
-        }
-    }
-}
+use super::problem::{Problem, unsupported};
+use crate::parity::precision::Arithmetic;
+use bcl_golden::Trace;
+use reader::Reader;
 
 /// Computes a trace by its kind.
 pub(super) fn compute(trace: &Trace, arithmetic: &Arithmetic) -> Result<Vec<State>, Problem> {
+    let reader = Reader { trace, arithmetic };
     match &*trace.kind {
-        "sinkhorn" => targets::codes(trace, arithmetic),
-        "dino_center" => targets::center(trace, arithmetic),
-        "schedule" => schedules::schedule(trace),
-        "ema" => networks::average(trace, arithmetic),
-        "split_batch_norm" => networks::split_batch_norm(trace, arithmetic),
-        "prototype_step" => networks::prototype_step(trace, arithmetic),
-        "queue" => memory::queue(trace, arithmetic),
-        "bank" => memory::bank(trace, arithmetic),
-        "support_set" => memory::support_set(trace, arithmetic),
-        "swav_queue" => memory::queue_of_codes(trace, arithmetic),
-        "symmetric_step" => memory::symmetric_step(trace, arithmetic),
-        "knn" => networks::nearest_neighbours(trace, arithmetic),
-        "colour" => colour::colour(trace),
-        other => Err(Problem::unsupported(format!("there is no state `{other}` here"))),
+        "sinkhorn" => targets::codes(&reader),
+        "dino_center" => targets::center(&reader),
+        "schedule" => schedules::schedule(&reader),
+        "ema" => networks::average(&reader),
+        "split_batch_norm" => networks::split_batch_norm(&reader),
+        "prototype_step" => networks::prototype_step(&reader),
+        "queue" => memory::queue(&reader),
+        "bank" => memory::bank(&reader),
+        "support_set" => memory::support_set(&reader),
+        "swav_queue" => memory::queue_of_codes(&reader),
+        "symmetric_step" => memory::symmetric_step(&reader),
+        "knn" => networks::nearest_neighbours(&reader),
+        "colour" => colour::colour(&reader),
+        other => unsupported(format!("there is no state `{other}` here")),
     }
 }

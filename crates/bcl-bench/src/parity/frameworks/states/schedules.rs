@@ -1,13 +1,13 @@
 //! Schedules. They are numbers of the host, the same in every precision of tensors.
 
-use super::{super::problem::Problem, State, given::array};
+use super::{State, reader::Reader};
+use crate::parity::frameworks::problem::{Problem, ill_formed, unsupported};
 use bcl_core::schedule::Schedule;
-use bcl_golden::Trace;
 use bcl_models::vision::cosine_momentum;
 use bcl_optim::{Decay, RateSchedule};
 
-pub(super) fn schedule(trace: &Trace) -> Result<Vec<State>, Problem> {
-    let parameters = &trace.parameters;
+pub(super) fn schedule(trace: &Reader<'_>) -> Result<Vec<State>, Problem> {
+    let parameters = trace.parameters();
     let value: Box<dyn Fn(usize) -> f64> = match parameters.text("form")? {
         "lr_cosine_epochs" => {
             let schedule = RateSchedule::new(parameters.number("base")?, 0, parameters.count("epochs")?, Decay::Cosine);
@@ -25,18 +25,14 @@ pub(super) fn schedule(trace: &Trace) -> Result<Vec<State>, Problem> {
         "momentum_byol" => {
             let (base, steps) = (parameters.number("base")?, parameters.count("steps")?);
             if !(0.0..=1.0).contains(&base) || steps == 0 {
-                return Err(Problem::IllFormed(format!(
+                return ill_formed(format!(
                     "its `base` is {base} and its `steps` are {steps}, but must be in [0, 1] and at least 1"
-                )));
+                ));
             }
             Box::new(move |step| cosine_momentum(base, step, steps))
         }
-        form => return Err(Problem::unsupported(format!("there is no schedule `{form}` here"))),
+        form => return unsupported(format!("there is no schedule `{form}` here")),
     };
-    let found = array(&trace.given, "at")?
-        .values
-        .iter()
-        .map(|&at| value(at as usize))
-        .collect();
-    Ok(vec![State::new("values", found, array(&trace.expected, "values")?)])
+    let found = trace.array("at")?.values.iter().map(|&at| value(at as usize));
+    trace.states([("values", found.collect())])
 }
