@@ -132,28 +132,19 @@ pub(super) fn drawings(calibrations: &[Calibration]) -> Vec<Drawing> {
 }
 
 fn drawing(calibrations: &[Calibration], tau_plus: f64) -> Drawing {
-    let mut csv = Csv::new(&format!(
-        "alpha,tau_plus,num_negatives,predicted,{},count",
-        columns("observed")
-    ));
-    let mut series = vec![
-        Series::new("ideal", Shape::Line, [(0.0, 0.0), (1.0, 1.0)])
-            .with_colour(7)
-            .with_dash(2),
-    ];
+    let observed = columns("observed");
+    let mut csv = Csv::new(&format!("alpha,tau_plus,num_negatives,predicted,{observed},count"));
+    let ideal = Series::new("ideal", Shape::Line, [(0.0, 0.0), (1.0, 1.0)]);
+    let mut series = vec![ideal.with_colour(7).with_dash(2)];
     let num_negatives = calibrations.first().map_or(0, |first| first.num_negatives);
     for calibration in calibrations.iter().filter(|calibration| calibration.tau_plus == tau_plus) {
-        let Calibration { alpha, .. } = calibration;
+        let Calibration {
+            alpha,
+            num_negatives: of,
+            ..
+        } = calibration;
         for bin in &calibration.bins {
-            let observed = cells(&bin.observed);
-            csv.row(&[
-                alpha,
-                &tau_plus,
-                &calibration.num_negatives,
-                &bin.predicted,
-                &observed,
-                &bin.count,
-            ]);
+            csv.row(&[alpha, &tau_plus, of, &bin.predicted, &cells(&bin.observed), &bin.count]);
         }
         if calibration.num_negatives == num_negatives {
             let drawn = calibration.bins.iter().filter(|bin| bin.count >= LEAST_DRAWN);
@@ -162,18 +153,14 @@ fn drawing(calibrations: &[Calibration], tau_plus: f64) -> Drawing {
             series.push(Series::new(format!("α = {alpha}"), Shape::MarkedLine, points).with_colour(place));
         }
     }
-    Drawing {
-        name: format!("calibration-tau_plus-{tau_plus:.1}"),
-        chart: LineChart::new(
-            format!("Calibration of P(TN|x), τ+ = {tau_plus}, N = {num_negatives}"),
-            "The share of true negatives over the probability that the posterior gives them; the diagonal is ideal.",
-            Axis::linear("predicted P(TN|x)").with_range(0.0, 1.0),
-            Axis::linear("observed share").with_range(0.0, 1.0),
-        )
-        .with_size(420.0, 360.0)
-        .with_series(series),
-        csv,
-    }
+    let chart = LineChart::new(
+        format!("Calibration of P(TN|x), τ+ = {tau_plus}, N = {num_negatives}"),
+        "The share of true negatives over the probability that the posterior gives them; the diagonal is ideal.",
+        Axis::linear("predicted P(TN|x)").with_range(0.0, 1.0),
+        Axis::linear("observed share").with_range(0.0, 1.0),
+    );
+    let chart = chart.with_size(420.0, 360.0).with_series(series);
+    Drawing::new(format!("calibration-tau_plus-{tau_plus:.1}"), chart, csv)
 }
 
 /// The table of expected errors.

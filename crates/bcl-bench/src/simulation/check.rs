@@ -96,8 +96,8 @@ impl fmt::Display for Check {
                 if claim.holds() { "holds" } else { "FAILS" }.to_owned(),
             ]
         };
-        let numbers = ["alpha", "beta", "N", "expected", "found", "off by", "within 15 %"].map(Column::number);
-        let columns = [Column::text("estimator")].into_iter().chain(numbers);
+        let numbers = ["alpha", "beta", "N", "expected", "found", "off by", "within 15 %"];
+        let columns = Column::list(["estimator"], numbers);
         Table::new(columns, self.claims.iter().map(row)).fmt(f)?;
         let verdict = if self.hardness_costs { "holds" } else { "FAILS" };
         writeln!(

@@ -40,7 +40,18 @@ fn each(seed: Seed, base: &SimulationConfig) -> Vec<Classes> {
 }
 
 pub(super) const NAMES: [&str; 2] = ["true negatives", "false negatives"];
-pub(super) const SHAPES: [Shape; 2] = [Shape::Dots, Shape::Rings];
+
+/// The points and the line of a class, whose values are also rows of the data.
+pub(super) fn drawn_and_formula(class: usize, places: &[f64], [drawn, formula]: [&[f64]; 2], csv: &mut Csv) -> [Series; 2] {
+    let name = NAMES[class];
+    for ((place, drawn), formula) in places.iter().zip(drawn).zip(formula) {
+        csv.row(&[place, &name.replace(' ', "_"), drawn, formula]);
+    }
+    let points = |values: &[f64]| places.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
+    let line = Series::new(format!("{name}, formula"), Shape::Line, points(formula));
+    let dots = Series::new(format!("{name}, drawn"), [Shape::Dots, Shape::Rings][class], points(drawn));
+    [line, dots].map(|series| series.with_colour(class).with_dash(class))
+}
 
 impl Classes {
     fn draw(seed: Seed, config: &SimulationConfig) -> Self {
@@ -94,26 +105,16 @@ impl Classes {
         let mut series = Vec::new();
         for class in 0..2 {
             let (drawn, expected) = (of_shares(&self.drawn[class]), of_shares(&self.expected[class]));
-            for ((place, drawn), expected) in places.iter().zip(&drawn).zip(&expected) {
-                csv.row(&[place, &NAMES[class].replace(' ', "_"), drawn, expected]);
-            }
-            let points = |values: &[f64]| places.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
-            let line = Series::new(format!("{}, formula", NAMES[class]), Shape::Line, points(&expected));
-            let dots = Series::new(format!("{}, drawn", NAMES[class]), SHAPES[class], points(&drawn));
-            series.extend([line, dots].map(|series| series.with_colour(class).with_dash(class)));
+            series.extend(drawn_and_formula(class, places, [&drawn, &expected], &mut csv));
         }
         let alpha = self.alpha;
-        Drawing {
-            name: format!("{kind}-alpha-{alpha:.1}"),
-            chart: LineChart::new(
-                format!("{title} of similarities of true and false negatives, α = {alpha}"),
-                format!("{title} of drawn similarities as points, and by formula as lines, for each class."),
-                Axis::linear("similarity s"),
-                Axis::linear(&title.to_lowercase()).including(0.0),
-            )
-            .with_series(series),
-            csv,
-        }
+        let chart = LineChart::new(
+            format!("{title} of similarities of true and false negatives, α = {alpha}"),
+            format!("{title} of drawn similarities as points, and by formula as lines, for each class."),
+            Axis::linear("similarity s"),
+            Axis::linear(&title.to_lowercase()).including(0.0),
+        );
+        Drawing::new(format!("{kind}-alpha-{alpha:.1}"), chart.with_series(series), csv)
     }
 }
 

@@ -18,6 +18,11 @@ pub struct Drawing {
 }
 
 impl Drawing {
+    pub(super) fn new(name: impl Into<String>, chart: LineChart, csv: Csv) -> Self {
+        let name = name.into();
+        Self { name, chart, csv }
+    }
+
     /// Writes `NAME.svg` and `NAME.csv` into `folder`.
     ///
     /// # Errors

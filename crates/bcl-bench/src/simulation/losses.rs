@@ -154,12 +154,8 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
 impl Losses {
     /// Draws the absolute difference of every estimator, and bias and standard deviation of the normalised Bayesian one.
     pub(super) fn drawings(&self) -> Vec<Drawing> {
-        let mut csv = Csv::new(&format!(
-            "estimator,num_negatives,{},{},{}",
-            columns("absolute"),
-            columns("bias"),
-            columns("std_dev")
-        ));
+        let [absolute, bias, std_dev] = ["absolute", "bias", "std_dev"].map(columns);
+        let mut csv = Csv::new(&format!("estimator,num_negatives,{absolute},{bias},{std_dev}"));
         for found in &self.differences {
             let [absolute, bias, std_dev] = [&found.absolute, &found.bias, &found.std_dev].map(cells);
             csv.row(&[&found.theta.name(), &found.num_negatives, &absolute, &bias, &std_dev]);
@@ -174,12 +170,8 @@ impl Losses {
             ..interval
         };
         let part = |name: &str, colour, value: fn(&Difference) -> Interval| {
-            Series::new(
-                name,
-                Shape::MarkedLine,
-                self.of(theta, value).map(|(n, found)| (n, size(found))),
-            )
-            .with_colour(colour)
+            let points = self.of(theta, value).map(|(n, found)| (n, size(found)));
+            Series::new(name, Shape::MarkedLine, points).with_colour(colour)
         };
         let parts = [
             part("mean |L - L_SUP|", 0, |found| found.absolute),
@@ -209,17 +201,13 @@ impl Losses {
             let points = NUM_NEGATIVES.map(|n| (n as f64, value.mean * (first / n as f64).sqrt()));
             Series::new("∝ N^-1/2", Shape::Line, points).with_colour(7).with_dash(2)
         });
-        Drawing {
-            name: name.to_owned(),
-            chart: LineChart::new(
-                format!("{title}, 95 % intervals over repetitions"),
-                "How the loss with an estimate approaches the supervised loss as the number of negatives grows.",
-                Axis::logarithmic("negatives N", 2),
-                Axis::logarithmic("nats", 10),
-            )
-            .with_series(series.into_iter().chain(line)),
-            csv,
-        }
+        let chart = LineChart::new(
+            format!("{title}, 95 % intervals over repetitions"),
+            "How the loss with an estimate approaches the supervised loss as the number of negatives grows.",
+            Axis::logarithmic("negatives N", 2),
+            Axis::logarithmic("nats", 10),
+        );
+        Drawing::new(name, chart.with_series(series.into_iter().chain(line)), csv)
     }
 }
 
@@ -235,13 +223,13 @@ impl fmt::Display for Losses {
                 last.map_or_else(String::new, |found| text(&found.absolute)),
             ]
         };
-        let columns = [
-            Column::text("estimator"),
-            Column::number("slope of |L - L_SUP|"),
-            Column::number("of the bias"),
-            Column::number("of the standard deviation"),
-            Column::number("at N = 4096, nats"),
+        let numbers = [
+            "slope of |L - L_SUP|",
+            "of the bias",
+            "of the standard deviation",
+            "at N = 4096, nats",
         ];
+        let columns = Column::list(["estimator"], numbers);
         Table::new(columns, self.slopes.iter().map(row)).fmt(f)?;
         writeln!(
             f,

@@ -75,6 +75,7 @@ impl Sums {
 }
 
 /// One repetition: the denominators and losses of its anchors, by loss.
+#[derive(Default)]
 struct Repetition {
     denominators: [Vec<f64>; 3],
     values: [Sums; 3],
@@ -102,16 +103,7 @@ pub fn noise(seed: Seed, base: &SimulationConfig) -> Vec<Noise> {
 
 impl Repetition {
     fn draw(config: &SimulationConfig, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let mut repetition = Self {
-            denominators: [const { Vec::new() }; 3],
-            values: [const {
-                Sums {
-                    count: 0.0,
-                    sum: 0.0,
-                    square: 0.0,
-                }
-            }; 3],
-        };
+        let mut repetition = Self::default();
         // A positive is the smaller of two draws with probability 1 - α, with a mean quantile of 1/3, and otherwise the larger,
         // with 2/3.
         let positive = config.largest_similarity() * (2.0 * (1.0 + config.alpha) / 3.0 - 1.0) / config.temperature;
@@ -178,20 +170,11 @@ fn density(values: impl Iterator<Item = f64>) -> Vec<f64> {
 
 /// The relative noise of denominators and losses over N, and the distribution of denominators for two values of N.
 pub(super) fn drawings(found: &[Noise]) -> Vec<Drawing> {
-    let denominators = over_n(
-        found,
-        "noise",
-        "Noise in the denominator",
-        "standard deviation / mean",
-        |noise| noise.denominator,
-    );
-    let values = over_n(
-        found,
-        "noise-loss",
-        "Noise of the loss at a fixed positive",
-        "standard deviation, nats",
-        |noise| noise.value,
-    );
+    let (ratio, nats) = ("standard deviation / mean", "standard deviation, nats");
+    let denominators = over_n(found, "noise", "Noise in the denominator", ratio, |noise| noise.denominator);
+    let values = over_n(found, "noise-loss", "Noise of the loss at a fixed positive", nats, |noise| {
+        noise.value
+    });
     [denominators, values]
         .into_iter()
         .chain(DRAWN.map(|n| distribution(found, n)))
@@ -214,11 +197,7 @@ fn over_n(found: &[Noise], name: &str, title: &str, y: &str, value: impl Fn(&Noi
         Axis::logarithmic("negatives N", 2),
         Axis::logarithmic(y, 10),
     );
-    Drawing {
-        name: name.to_owned(),
-        chart: chart.with_series(series),
-        csv,
-    }
+    Drawing::new(name, chart.with_series(series), csv)
 }
 
 fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
@@ -233,17 +212,13 @@ fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
         let points = noise.density.iter().enumerate().map(|(bin, density)| (place(bin), *density));
         series.push(Series::new(NAMES[index], Shape::Line, points));
     }
-    Drawing {
-        name: format!("noise-distribution-{num_negatives}"),
-        chart: LineChart::new(
-            format!("Denominators relative to their mean, N = {num_negatives}"),
-            "Densities of the denominators relative to their mean, for InfoNCE, the augmented and the geometric loss.",
-            Axis::logarithmic("denominator / its mean", 2),
-            Axis::linear("density per doubling").including(0.0),
-        )
-        .with_series(series),
-        csv,
-    }
+    let chart = LineChart::new(
+        format!("Denominators relative to their mean, N = {num_negatives}"),
+        "Densities of the denominators relative to their mean, for InfoNCE, the augmented and the geometric loss.",
+        Axis::logarithmic("denominator / its mean", 2),
+        Axis::linear("density per doubling").including(0.0),
+    );
+    Drawing::new(format!("noise-distribution-{num_negatives}"), chart.with_series(series), csv)
 }
 
 /// The table of noise for the smallest, a middle and the largest N.
@@ -253,19 +228,10 @@ impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.0.iter().filter(|noise| [16, 256, 4096].contains(&noise.num_negatives));
         let row = |noise: &Noise| {
-            vec![
-                noise.loss.to_owned(),
-                noise.num_negatives.to_string(),
-                text(&noise.denominator),
-                text(&noise.value),
-            ]
+            let [denominator, value] = [&noise.denominator, &noise.value].map(text);
+            [noise.loss.to_owned(), noise.num_negatives.to_string(), denominator, value]
         };
-        let columns = [
-            Column::text("loss"),
-            Column::number("N"),
-            Column::number("noise of the denominator"),
-            Column::number("noise of the loss, nats"),
-        ];
+        let columns = Column::list(["loss"], ["N", "noise of the denominator", "noise of the loss, nats"]);
         bcl_report::Table::new(columns, shown.map(row)).fmt(f)
     }
 }

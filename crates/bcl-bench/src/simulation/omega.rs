@@ -36,17 +36,13 @@ fn drawing(name: &str, fixed: &str, tau_plus: f64, curves: &[(String, f64, f64)]
         }
         series.push(Series::new(label, Shape::Line, points.map(|[_, phi, omega]| (phi, omega))));
     }
-    Drawing {
-        name: name.to_owned(),
-        chart: LineChart::new(
-            format!("Weight ω of a negative, {fixed}, τ+ = {tau_plus}"),
-            format!("The weight over the base distribution function for {fixed}, one line per value of the other parameter."),
-            Axis::linear("base distribution function Φ").with_range(0.0, 1.0),
-            Axis::linear("weight ω").including(0.0),
-        )
-        .with_series(series),
-        csv,
-    }
+    let chart = LineChart::new(
+        format!("Weight ω of a negative, {fixed}, τ+ = {tau_plus}"),
+        format!("The weight over the base distribution function for {fixed}, one line per value of the other parameter."),
+        Axis::linear("base distribution function Φ").with_range(0.0, 1.0),
+        Axis::linear("weight ω").including(0.0),
+    );
+    Drawing::new(name, chart.with_series(series), csv)
 }
 
 /// eCDF, Φ and ω at equal steps of Φ.

@@ -2,7 +2,7 @@
 //! text. The paper does not print the values of α that it draws.
 
 use super::Parameter;
-use super::classes::{ALPHAS, NAMES, SHAPES};
+use super::classes::{ALPHAS, NAMES, drawn_and_formula};
 use super::drawing::{Csv, Drawing};
 use super::sweep::{Sweep, sweeps};
 use bcl_core::{
@@ -48,17 +48,13 @@ pub(super) fn densities() -> Vec<Drawing> {
             Series::new(NAMES[1], Shape::Line, false_negatives).with_colour(1),
             Series::new("φ", Shape::Line, base).with_colour(7).with_dash(2),
         ];
-        Drawing {
-            name: format!("figure3-alpha-{alpha:.1}"),
-            chart: LineChart::new(
-                format!("Densities of true and false negatives, φ = N(0, 1), α = {alpha}"),
-                "Densities of the scores of true and of false negatives, and the base density.",
-                Axis::linear("score"),
-                Axis::linear("density").including(0.0),
-            )
-            .with_series(series),
-            csv,
-        }
+        let chart = LineChart::new(
+            format!("Densities of true and false negatives, φ = N(0, 1), α = {alpha}"),
+            "Densities of the scores of true and of false negatives, and the base density.",
+            Axis::linear("score"),
+            Axis::linear("density").including(0.0),
+        );
+        Drawing::new(format!("figure3-alpha-{alpha:.1}"), chart.with_series(series), csv)
     };
     ALPHAS.map(of_alpha).into()
 }
@@ -86,42 +82,27 @@ pub(super) fn scores(seed: Seed) -> Vec<Drawing> {
         }
         let mut csv = Csv::new("exp_score,class,drawn,formula");
         let mut series = Vec::new();
+        let places: Vec<f64> = (0..BINS).map(|bin| (bin as f64 + 0.5) * width).collect();
         for (class, lowest) in [alpha, 1.0 - alpha].into_iter().enumerate() {
-            let place = |bin: usize| (bin as f64 + 0.5) * width;
             // The density of y = exp(x / t) equals the density of x at t ln y, times t / y.
-            let formula = |y: f64| class_density(TEMPERATURE * y.ln(), lowest) * TEMPERATURE / y;
-            let drawn = |bin: usize| counts[class][bin] / totals[class] / width;
-            for bin in 0..BINS {
-                csv.row(&[
-                    &place(bin),
-                    &NAMES[class].replace(' ', "_"),
-                    &drawn(bin),
-                    &formula(place(bin)),
-                ]);
-            }
-            let line = Series::new(
-                format!("{}, formula", NAMES[class]),
-                Shape::Line,
-                (0..BINS).map(|bin| (place(bin), formula(place(bin)))),
-            );
-            let dots = Series::new(
-                format!("{}, drawn", NAMES[class]),
-                SHAPES[class],
-                (0..BINS).map(|bin| (place(bin), drawn(bin))),
-            );
-            series.extend([line, dots].map(|series| series.with_colour(class).with_dash(class)));
+            let formula = places
+                .iter()
+                .map(|y| class_density(TEMPERATURE * y.ln(), lowest) * TEMPERATURE / y);
+            let drawn = counts[class].map(|count| count / totals[class] / width);
+            series.extend(drawn_and_formula(
+                class,
+                &places,
+                [&drawn, &formula.collect::<Vec<_>>()],
+                &mut csv,
+            ));
         }
-        Drawing {
-            name: format!("figure5-alpha-{alpha:.1}"),
-            chart: LineChart::new(
-                format!("exp(x / t) of {NUM_NEGATIVES} scores, φ = N(0, 1), t = {TEMPERATURE}, α = {alpha}"),
-                "Densities of drawn scores of true and of false negatives as points, and by formula as lines.",
-                Axis::linear("exp(x / t)"),
-                Axis::linear("density").including(0.0),
-            )
-            .with_series(series),
-            csv,
-        }
+        let chart = LineChart::new(
+            format!("exp(x / t) of {NUM_NEGATIVES} scores, φ = N(0, 1), t = {TEMPERATURE}, α = {alpha}"),
+            "Densities of drawn scores of true and of false negatives as points, and by formula as lines.",
+            Axis::linear("exp(x / t)"),
+            Axis::linear("density").including(0.0),
+        );
+        Drawing::new(format!("figure5-alpha-{alpha:.1}"), chart.with_series(series), csv)
     };
     ALPHAS.map(of_alpha).into()
 }
@@ -134,28 +115,20 @@ pub(super) fn transformations() -> Vec<Drawing> {
         let mut series = Vec::new();
         for (label, alpha, tau_plus) in curves {
             let posterior = Posterior::new(*alpha, 0.5, *tau_plus).expect("the fixed values are within their ranges");
-            let points: Vec<(f64, f64)> = (0..=50)
-                .map(|step| {
-                    let unlabelled = f64::from(step) / 50.0;
-                    (unlabelled, posterior.phi(unlabelled))
-                })
-                .collect();
+            let points = (0..=50).map(|step| f64::from(step) / 50.0);
+            let points: Vec<(f64, f64)> = points.map(|unlabelled| (unlabelled, posterior.phi(unlabelled))).collect();
             for (unlabelled, base) in &points {
                 csv.row(&[alpha, tau_plus, unlabelled, base]);
             }
             series.push(Series::new(label, Shape::Line, points));
         }
-        Drawing {
-            name: name.to_owned(),
-            chart: LineChart::new(
-                format!("The base distribution function Φ over the distribution function of unlabelled scores, {fixed}"),
-                "The diagonal is the case in which both are equal.",
-                Axis::linear("Φ of unlabelled scores").with_range(0.0, 1.0),
-                Axis::linear("base Φ").with_range(0.0, 1.0),
-            )
-            .with_series(series),
-            csv,
-        }
+        let chart = LineChart::new(
+            format!("The base distribution function Φ over the distribution function of unlabelled scores, {fixed}"),
+            "The diagonal is the case in which both are equal.",
+            Axis::linear("Φ of unlabelled scores").with_range(0.0, 1.0),
+            Axis::linear("base Φ").with_range(0.0, 1.0),
+        );
+        Drawing::new(name, chart.with_series(series), csv)
     };
     let over_alpha = ALPHAS.map(|alpha| (format!("α = {alpha}"), alpha, TAU_PLUS));
     let over_prior = PRIORS.map(|tau_plus| (format!("τ+ = {tau_plus}"), 0.9, tau_plus));

@@ -151,11 +151,7 @@ impl Sweep {
             self.parameter.axis(),
             Axis::logarithmic(y, 10),
         );
-        Drawing {
-            name: format!("{kind}-{}", self.parameter.name()),
-            chart: chart.with_series(series),
-            csv,
-        }
+        Drawing::new(format!("{kind}-{}", self.parameter.name()), chart.with_series(series), csv)
     }
 }
 

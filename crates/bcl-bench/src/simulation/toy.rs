@@ -152,17 +152,15 @@ impl Toy {
             let points = curve.points.iter().map(|(step, value)| (*step as f64, *value));
             Series::new(curve.method.name(), Shape::MarkedLine, points).with_colour(colour)
         });
-        Drawing {
-            name: "bda-figure3".to_owned(),
-            chart: LineChart::new(
-                "The objective F over steps, with noise in the denominator",
-                format!("Means of {RUNS} runs with 95 % intervals, for stochastic gradients of F, of log F, and of the augmented objective."),
-                Axis::linear("step"),
-                Axis::linear("F without noise"),
-            )
-            .with_series(series),
-            csv,
-        }
+        let chart = LineChart::new(
+            "The objective F over steps, with noise in the denominator",
+            format!(
+                "Means of {RUNS} runs with 95 % intervals, for stochastic gradients of F, of log F, and of the augmented objective."
+            ),
+            Axis::linear("step"),
+            Axis::linear("F without noise"),
+        );
+        Drawing::new("bda-figure3", chart.with_series(series), csv)
     }
 }
 
@@ -170,17 +168,10 @@ impl fmt::Display for Toy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |curve: &ToyCurve| {
             let last = curve.points.last().map(|(_, value)| value.to_string());
-            vec![
-                curve.method.name().to_owned(),
-                last.unwrap_or_default(),
-                format!("{:.4}", curve.noiseless),
-            ]
+            let noiseless = format!("{:.4}", curve.noiseless);
+            [curve.method.name().to_owned(), last.unwrap_or_default(), noiseless]
         };
-        let columns = [
-            Column::text("method"),
-            Column::number("F, mean of 100 runs"),
-            Column::number("without noise"),
-        ];
+        let columns = Column::list(["method"], ["F, mean of 100 runs", "without noise"]);
         Table::new(columns, self.curves.iter().map(row)).fmt(f)
     }
 }
