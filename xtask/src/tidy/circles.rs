@@ -9,9 +9,6 @@ use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Crates that are being taken apart: only their top-level modules are checked until that is done.
-const BEING_SPLIT: [&str; 1] = ["crates/bcl-bench/src"];
-
 /// The path of a module below the root of its crate.
 type Module = Vec<String>;
 /// Numbered lines.
@@ -37,8 +34,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     Ok(crates
         .iter()
         .flat_map(|(source, files)| {
-            let uses = Sources::of_crate(source, files).uses();
-            uses.circles(BEING_SPLIT.iter().any(|split| source.ends_with(split)))
+            Sources::of_crate(source, files).uses().circles()
         })
         .collect())
 }
@@ -123,10 +119,10 @@ impl<'a> Sources<'a> {
 }
 
 impl Uses {
-    /// A finding per use that closes a circle, only at the top level if asked.
-    fn circles(&self, only_top: bool) -> Vec<Finding> {
+    /// A finding per use that closes a circle.
+    fn circles(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (module, used) in self.0.iter().filter(|(module, _)| !only_top || module.len() == 1) {
+        for (module, used) in &self.0 {
             for (other, (file, line)) in used {
                 if self.leads(other, module) {
                     let [module, other] = [module, other].map(|path| path.join("::"));

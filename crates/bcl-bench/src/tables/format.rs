@@ -298,14 +298,8 @@ fn list(sentences: &[String]) -> String {
 impl Parts {
     /// The table for the terminal. The first `words` columns are text, the others numbers.
     pub(super) fn table(self, words: usize) -> Table {
-        let column = |(index, name): (usize, String)| {
-            if index < words {
-                Column::text(name)
-            } else {
-                Column::number(name)
-            }
-        };
-        Table::new(self.header.into_iter().enumerate().map(column), self.rows)
+        let (texts, numbers) = self.header.split_at(words);
+        Table::new(Column::list(texts, numbers), self.rows)
     }
 
     fn markdown(&self) -> String {

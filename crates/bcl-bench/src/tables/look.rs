@@ -47,8 +47,7 @@ impl Look {
         };
         if looks.last() != Some(&self) {
             looks.push(self);
-            let text = serde_json::to_vec_pretty(&looks).expect("looks are plain data");
-            bcl_files::write_whole(&path, &text)?;
+            bcl_files::write_json(&path, &looks)?;
         }
         Ok(looks)
     }

@@ -5,16 +5,13 @@ use super::{
     candidates::{Candidate, TUNING_SEED, draws, survivors},
     look::Look,
     outcome::Outcome,
-    result::{Common, TestRun, Tested},
+    result::{TestRun, Tested},
     run_pool::Task,
 };
 use bcl_collective::Alone;
 use bcl_data::SearchPath;
 use bcl_files::FolderLock;
-use bcl_report::{
-    UserMetrics, read_run,
-    result::{Metrics, Phase, RunResult},
-};
+use bcl_report::{UserMetrics, read_run, result::Phase};
 use bcl_train::{
     error::Error,
     kinds::{Prepared, Surroundings, prepare, prepare_again},
@@ -22,7 +19,7 @@ use bcl_train::{
     processes,
     training::{Invocation, RunFolder, environment::environment},
 };
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// The folder for recipes with tuned settings.
 const TUNED: &str = "tuned";
@@ -285,30 +282,12 @@ impl<'a> TableRun<'a> {
 
     /// Summarises the results, and writes `table.json` and `table.md`.
     fn finish(&self, tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Result<TableResult, Error> {
-        let results: Vec<&RunResult> = tested
-            .iter()
-            .flat_map(|row| &row.runs)
-            .filter_map(|(_, run)| Some(&run.as_ref().ok()?.result))
-            .collect();
-        let Some(first) = results.first() else {
-            let problem = tested
-                .iter()
-                .flat_map(|row| &row.runs)
-                .find_map(|(_, run)| run.as_ref().err());
-            return Err(Error::Training(format!(
-                "no run of the table finished: {}",
-                problem.map_or("there are no seeds", String::as_str)
-            )));
-        };
-        let common = Common {
-            environment: first.environment.clone(),
-            revisions: results.iter().map(|result| result.environment.git_revision.clone()).collect(),
-            looks,
-            data: first.data.clone(),
-            baselines: mean_baselines(&results),
-            metrics: self.plan.metrics(&results),
-        };
-        let table = TableResult::new(self.plan, tested, common);
+        let mut runs = tested.iter().flat_map(|row| &row.runs);
+        let problem = runs.find_map(|(_, run)| run.as_ref().err()).cloned();
+        let table = TableResult::new(self.plan, tested, looks).ok_or_else(|| {
+            let problem = problem.unwrap_or_else(|| "there are no seeds".to_owned());
+            Error::Training(format!("no run of the table finished: {problem}"))
+        })?;
         table.write(self.out)?;
         Ok(table)
     }
@@ -327,20 +306,4 @@ fn test_run(folder: &Path, select_by: &str) -> Result<TestRun, Error> {
         held_out: of_chosen,
         result,
     })
-}
-
-/// Averages baselines over runs. Baselines of recommenders are the same in every run; a random encoder depends on the seed.
-fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
-    let mut sums: BTreeMap<String, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
-    for (name, metrics) in results.iter().flat_map(|result| &result.baselines) {
-        for (metric, value) in metrics {
-            let (sum, count) = sums.entry(name.clone()).or_default().entry(metric.clone()).or_default();
-            *sum += value;
-            *count += 1;
-        }
-    }
-    let mean = |(metric, (sum, count)): (String, (f64, usize))| (metric, sum / count as f64);
-    sums.into_iter()
-        .map(|(name, metrics)| (name, metrics.into_iter().map(mean).collect()))
-        .collect()
 }

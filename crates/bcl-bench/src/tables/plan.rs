@@ -1,9 +1,8 @@
 //! The plan of a table, saved so that resuming makes the same table.
 
-use super::{Row, Search, Space};
+use super::{Row, Search};
 use bcl_files::input::{self, MOST_WHOLE};
 use bcl_train::{error::Error, training::DataRecord};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -26,23 +25,6 @@ pub struct TablePlan {
     pub seeds: usize,
     /// The command, for the record.
     pub command: String,
-}
-
-/// The part of a plan that must not change when a table is resumed.
-#[derive(Serialize)]
-struct SavedPlan<'a> {
-    search: Search,
-    budget: usize,
-    tuning_seeds: usize,
-    seeds: usize,
-    rows: Vec<SavedRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct SavedRow<'a> {
-    name: &'a str,
-    recipe: Value,
-    space: &'a Space,
 }
 
 impl TablePlan {
@@ -81,8 +63,7 @@ impl TablePlan {
     pub fn keep(&self, out: &Path, data: &DataRecord) -> Result<(), Error> {
         bcl_files::create_folder(out)?;
         data.write(out)?;
-        let text = serde_json::to_vec_pretty(&self.to_json()).expect("a plan is plain data");
-        Ok(bcl_files::write_whole(&out.join("plan.json"), &text)?)
+        Ok(bcl_files::write_json(&out.join("plan.json"), &self.to_json())?)
     }
 
     /// What all processes that make a table together must agree on, for [`refuse_differences`](bcl_train::processes::refuse_differences).
@@ -110,23 +91,16 @@ impl TablePlan {
         ]
     }
 
+    /// The part of a plan that must not change when a table is resumed.
     fn to_json(&self) -> Value {
-        let kept = SavedPlan {
-            search: self.search,
-            budget: self.budget,
-            tuning_seeds: self.tuning_seeds,
-            seeds: self.seeds,
-            rows: self
-                .rows
-                .iter()
-                .map(|row| SavedRow {
-                    name: &row.name,
-                    recipe: row.json(),
-                    space: &row.space,
-                })
-                .collect(),
-        };
-        serde_json::to_value(kept).expect("a plan is plain data")
+        let row = |row: &Row| json!({ "name": row.name, "recipe": row.json(), "space": row.space });
+        json!({
+            "search": self.search,
+            "budget": self.budget,
+            "tuning_seeds": self.tuning_seeds,
+            "seeds": self.seeds,
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+        })
     }
 }
 

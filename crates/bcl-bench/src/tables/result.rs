@@ -4,6 +4,7 @@ use super::{
     Look, Paired, Printed, Row, Search, Space, TablePlan,
     paper::with_oracle,
     statistics::{Compared, all_pairs, correct},
+    verdict::verdict,
 };
 use bcl_files::FileError;
 use bcl_report::{
@@ -217,45 +218,42 @@ impl Tested<'_> {
     }
 }
 
-/// What all rows share.
-pub(super) struct Common {
-    pub(super) revisions: BTreeSet<Option<String>>,
-    pub(super) looks: Vec<Look>,
-    pub(super) environment: Environment,
-    pub(super) data: DataSummary,
-    pub(super) baselines: BTreeMap<String, Metrics>,
-    pub(super) metrics: Vec<String>,
-}
-
 impl TableResult {
-    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, common: Common) -> Self {
+    /// Summarises the results; `None` if no run finished.
+    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Option<Self> {
+        let runs = tested.iter().flat_map(|row| &row.runs);
+        let results: Vec<&RunResult> = runs.filter_map(|(_, run)| Some(&run.as_ref().ok()?.result)).collect();
+        let first = results.first()?;
+        let (environment, data) = (first.environment.clone(), first.data.clone());
+        let revisions = results.iter().map(|result| result.environment.git_revision.clone()).collect();
+        let (baselines, metrics) = (mean_baselines(&results), plan.metrics(&results));
         let paper = plan.paper();
         let select_by = plan.select_by();
         let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
-        let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&common.metrics, &paper)).collect();
+        let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
         let pairs = compared(&rows, &users, &select_by);
-        let verdict = super::verdict::verdict(&rows, &pairs, &common.baselines, &select_by);
-        Self {
+        let verdict = verdict(means(&rows, &select_by), &pairs, &baselines, &select_by);
+        Some(Self {
             schema: SCHEMA,
             title: plan.title.clone(),
             command: plan.command.clone(),
-            environment: common.environment,
-            revisions: common.revisions,
-            looks: common.looks,
-            data: common.data,
+            environment,
+            revisions,
+            looks,
+            data,
             search: plan.search,
             budget: plan.budget,
             tuning_seeds: plan.tuning_seeds,
             seeds: (0..plan.seeds as u64).collect(),
             select_by,
-            metrics: common.metrics,
+            metrics,
             rows,
-            baselines: common.baselines,
+            baselines,
             pairs,
             corrected_for: None,
             verdict,
-            deviations: paper.deviations.clone(),
-        }
+            deviations: paper.deviations,
+        })
     }
 
     /// Writes `table.json` and `table.md` into a folder.
@@ -263,8 +261,7 @@ impl TableResult {
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), FileError> {
-        let json = serde_json::to_vec_pretty(self).expect("a table is plain data");
-        bcl_files::write_whole(&folder.join("table.json"), &json)?;
+        bcl_files::write_json(&folder.join("table.json"), self)?;
         bcl_files::write_whole(&folder.join("table.md"), self.to_markdown().as_bytes())
     }
 
@@ -275,9 +272,33 @@ impl TableResult {
         correct(tables.iter_mut().flat_map(|table| &mut table.pairs).collect());
         for table in tables {
             table.corrected_for = Some(number);
-            table.verdict = super::verdict::verdict(&table.rows, &table.pairs, &table.baselines, &table.select_by);
+            let means = means(&table.rows, &table.select_by);
+            table.verdict = verdict(means, &table.pairs, &table.baselines, &table.select_by);
         }
     }
+}
+
+/// Averages baselines over runs. Baselines of recommenders are the same in every run; a random encoder depends on the seed.
+fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
+    let mut sums: BTreeMap<String, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
+    for (name, metrics) in results.iter().flat_map(|result| &result.baselines) {
+        let sums = sums.entry(name.clone()).or_default();
+        for (metric, value) in metrics {
+            let (sum, count) = sums.entry(metric.clone()).or_default();
+            (*sum, *count) = (*sum + value, *count + 1);
+        }
+    }
+    let mean = |(metric, (sum, count)): (String, (f64, usize))| (metric, sum / count as f64);
+    let means = sums
+        .into_iter()
+        .map(|(name, metrics)| (name, metrics.into_iter().map(mean).collect()));
+    means.collect()
+}
+
+/// The names of rows with their means.
+fn means<'a>(rows: &'a [RowResult], metric: &str) -> Vec<(&'a str, f64)> {
+    let mean = |row: &'a RowResult| Some((&*row.name, row.figures.get(metric)?.mean));
+    rows.iter().filter_map(mean).collect()
 }
 
 /// Compares all pairs of rows.

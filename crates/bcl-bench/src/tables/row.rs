@@ -1,6 +1,6 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
-use super::space::{Ranges, Space, overrides};
+use super::space::{Entry, Ranges, Space, overrides};
 use bcl_recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
 use bcl_train::error::Error;
 use serde_json::Value;
@@ -30,7 +30,9 @@ impl Row {
     pub fn find(name: &str, encoder: Option<&str>, set: &[Override], ranges: &Ranges) -> Result<Vec<Self>, Error> {
         let read = |found| Self::read(found, set, ranges);
         let mut rows = find(name)?.into_iter().map(read).collect::<Result<Vec<Self>, Error>>()?;
-        ranges.check(name, &rows)?;
+        for entry in ranges.entries() {
+            check(entry, name, &rows).map_err(Error::Input)?;
+        }
         let mut encoders: Vec<String> = rows.iter().map(Self::encoder).collect();
         encoders.sort();
         encoders.dedup();
@@ -174,6 +176,24 @@ impl Row {
         let loss = self.loss_name();
         let place = ORDER.iter().position(|name| *name == loss).unwrap_or(ORDER.len());
         (place, natural(&self.name))
+    }
+}
+
+/// Checks that an entry of a file of ranges is of use: for the rows of a table, or for an estimator that it does not have.
+fn check(entry: &Entry, table: &str, rows: &[Row]) -> Result<(), String> {
+    entry.check_name()?;
+    let is_meant = |row: &&Row| row.is_recommender() == entry.is_recommender && entry.is_for(&row.loss_name());
+    let meant: Vec<&Row> = rows.iter().filter(is_meant).collect();
+    let value = [(entry.key.clone(), entry.range.at(0.0))];
+    match meant.first() {
+        Some(first) if !meant.iter().any(|row| row.takes(&value)) => {
+            let remedy = match first.with(&value) {
+                Err(RecipeError::UnknownKey { meant: Some(meant), .. }) => format!("did you mean {meant}?"),
+                _ => "remove it".to_owned(),
+            };
+            Err(entry.problem(&format!("is a key that no recipe of {table} has; {remedy}")))
+        }
+        _ => Ok(()),
     }
 }
 

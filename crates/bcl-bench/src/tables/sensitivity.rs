@@ -1,7 +1,7 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
 use super::{
-    Parts, Ranges, Row, RunPool, TablePlan, TableResult,
+    Parts, Ranges, Row, RowResult, RunPool, TablePlan, TableResult,
     make::{lock_folder, prepare_table},
     run,
 };
@@ -117,22 +117,21 @@ impl Sensitivity {
             )));
         }
         // Values that a recipe refuses are found before the first run.
-        let mut plans = Vec::new();
-        for &value in &fixed.values {
-            let rows: Result<Vec<Row>, Error> = has.iter().filter_map(|row| with(row, value)).collect();
-            plans.push((
+        let at = |&value: &f64| {
+            let title = format!("{}, {} {value}", plan.title, fixed.name);
+            let rows = has.iter().filter_map(|row| with(row, value)).collect::<Result<_, Error>>()?;
+            Ok((
                 value,
                 TablePlan {
-                    title: format!("{}, {} {value}", plan.title, fixed.name),
-                    rows: rows?,
+                    title,
+                    rows,
                     ..plan.clone()
                 },
-            ));
-        }
-        let others = TablePlan {
-            rows: has_not.into_iter().cloned().collect(),
-            ..plan.clone()
+            ))
         };
+        let plans = fixed.values.iter().map(at).collect::<Result<Vec<_>, Error>>()?;
+        let rows = has_not.into_iter().cloned().collect();
+        let others = TablePlan { rows, ..plan.clone() };
         // Find what could stop the first table before there is a folder.
         let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
         if others.rows.is_empty() {
@@ -142,11 +141,8 @@ impl Sensitivity {
         }
         let _lock = lock_folder(out, pool)?;
         let metric = plan.select_by();
-        let mut others_table = if others.rows.is_empty() {
-            None
-        } else {
-            Some(run(&others, &out.join("others"), pool)?)
-        };
+        let others_table = (!others.rows.is_empty()).then(|| run(&others, &out.join("others"), pool));
+        let mut others_table = others_table.transpose()?;
         let mut tables = Vec::new();
         for (value, plan) in &plans {
             let folder = folder_of(*value);
@@ -168,20 +164,7 @@ impl Sensitivity {
             Ok(())
         })?;
         let levels = others_table.as_ref().map(|table| figures(table, &metric)).unwrap_or_default();
-        let curves = has
-            .iter()
-            .map(|row| Curve {
-                row: row.name.clone(),
-                points: tables
-                    .iter()
-                    .filter_map(|(value, table)| {
-                        let found = figures(table, &metric).into_iter().find(|(name, _)| *name == row.name);
-                        Some((*value, found?.1))
-                    })
-                    .collect(),
-                held_out: held_out(&row.name, &tables),
-            })
-            .collect();
+        let curves = has.iter().map(|row| Curve::of(&row.name, &tables, &metric)).collect();
         let sensitivity = Self {
             schema: 1,
             title: format!("{} over {}", plan.title, fixed.name),
@@ -201,8 +184,7 @@ impl Sensitivity {
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), FileError> {
-        let json = serde_json::to_vec_pretty(self).expect("curves are plain data");
-        bcl_files::write_whole(&folder.join("sensitivity.json"), &json)?;
+        bcl_files::write_json(&folder.join("sensitivity.json"), self)?;
         if let Some(picture) = self.chart().to_file() {
             bcl_files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
         }
@@ -255,11 +237,7 @@ impl Sensitivity {
             name: row.clone(),
             value: level.mean,
         });
-        let ascending: Vec<f64> = self.tables.iter().map(|(value, _)| *value).collect();
-        let (first, last) = (
-            ascending.first().copied().unwrap_or(1.0),
-            ascending.last().copied().unwrap_or(1.0),
-        );
+        let [first, last] = [self.tables.first(), self.tables.last()].map(|table| table.map_or(1.0, |(value, _)| *value));
         // Values that span a factor of four or more are drawn on a logarithmic axis.
         let x = if first > 0.0 && last / first >= 4.0 {
             Axis::logarithmic(&self.parameter, if first >= 2.0 { 2 } else { 10 })
@@ -280,6 +258,18 @@ impl Sensitivity {
 }
 
 impl Curve {
+    fn of(name: &str, tables: &[(f64, TableResult)], metric: &str) -> Self {
+        let rows = tables
+            .iter()
+            .filter_map(|(value, table)| Some((*value, table.rows.iter().find(|row| row.name == name)?)));
+        let point = |(value, row): (f64, &RowResult)| Some((value, *row.figures.get(metric)?));
+        Self {
+            row: name.to_owned(),
+            points: rows.clone().filter_map(point).collect(),
+            held_out: rows.filter_map(|(value, row)| Some((value, row.held_out()?))).collect(),
+        }
+    }
+
     /// The value that is best on held-out training data, with its mean on test.
     pub fn chosen(&self) -> Option<(f64, f64)> {
         let (chosen, _) = self.held_out.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -318,17 +308,8 @@ impl fmt::Display for Sensitivity {
     }
 }
 
-/// The metric of a row on held-out training data, by value.
-fn held_out(row: &str, tables: &[(f64, TableResult)]) -> Vec<(f64, f64)> {
-    let of = |table: &TableResult| table.rows.iter().find(|of| of.name == row)?.held_out();
-    tables
-        .iter()
-        .filter_map(|(value, table)| Some((*value, of(table)?)))
-        .collect()
-}
-
 fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {
-    let figure = |row: &super::RowResult| Some((row.name.clone(), *row.figures.get(metric)?));
+    let figure = |row: &RowResult| Some((row.name.clone(), *row.figures.get(metric)?));
     table.rows.iter().filter_map(figure).collect()
 }
 

@@ -1,11 +1,10 @@
 //! Ranges of parameters, and draws from them.
 
-use super::Row;
 use bcl_core::EstimatorConfig;
 use bcl_data::Seed;
 use bcl_files::input::{self, MOST_TEXT};
 use bcl_methods::MethodConfig;
-use bcl_recipe::{Override, RecipeError};
+use bcl_recipe::Override;
 use bcl_train::error::Error;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -99,13 +98,13 @@ pub struct Ranges {
 
 /// An entry of a file of ranges.
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+pub(super) struct Entry {
     /// File and line.
     place: String,
-    is_recommender: bool,
+    pub(super) is_recommender: bool,
     estimator: String,
-    key: String,
-    range: Range,
+    pub(super) key: String,
+    pub(super) range: Range,
 }
 
 #[derive(Deserialize)]
@@ -185,19 +184,9 @@ impl Ranges {
         self.entries.is_empty()
     }
 
-    /// Checks that each entry of the file is of use: for the rows of a table, or for an estimator that it does not have.
-    ///
-    /// # Errors
-    /// Returns an error that names the line, the key and the remedy if no recipe has a key.
-    pub(super) fn check(&self, table: &str, rows: &[Row]) -> Result<(), Error> {
-        for entry in &self.entries {
-            let of_family = rows
-                .iter()
-                .filter(|row| row.is_recommender() == entry.is_recommender)
-                .collect();
-            entry.check(table, of_family).map_err(Error::Input)?;
-        }
-        Ok(())
+    /// The entries of the file.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The parameters to search for an estimator.
@@ -209,13 +198,21 @@ impl Ranges {
 }
 
 impl Entry {
-    fn problem(&self, problem: &str) -> String {
+    pub(super) fn problem(&self, problem: &str) -> String {
         let family = if self.is_recommender { "recommender" } else { "images" };
         format!("{}: {family}.{}.\"{}\" {problem}", self.place, self.estimator, self.key)
     }
 
-    /// Checks that the entry is for an estimator that has the parameter, or for a method.
-    fn check_name(&self) -> Result<(), String> {
+    /// Whether the entry is for rows of a loss or a method.
+    pub(super) fn is_for(&self, loss: &str) -> bool {
+        [SHARED, loss].contains(&&*self.estimator)
+    }
+
+    /// Checks that the entry is for all estimators, for one that has the parameter, or for a method.
+    pub(super) fn check_name(&self) -> Result<(), String> {
+        if self.estimator == SHARED {
+            return Ok(());
+        }
         let methods = MethodConfig::all();
         let methods = methods.iter().map(MethodConfig::name);
         let estimators = EstimatorConfig::all();
@@ -233,25 +230,6 @@ impl Entry {
         match self.key.strip_prefix("loss.").and_then(|key| key.split('.').next()) {
             Some(parameter) if config.parameter(parameter).is_none() => {
                 Err(self.problem(&format!("is no parameter of {}; remove it", self.estimator)))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks the entry against the rows of its family. There are none if the table is of the other family.
-    fn check(&self, table: &str, mut rows: Vec<&Row>) -> Result<(), String> {
-        if self.estimator != SHARED {
-            self.check_name()?;
-            rows.retain(|row| row.loss_name() == self.estimator);
-        }
-        let value = [(self.key.clone(), self.range.at(0.0))];
-        match rows.first() {
-            Some(first) if !rows.iter().any(|row| row.takes(&value)) => {
-                let meant = match first.with(&value) {
-                    Err(RecipeError::UnknownKey { meant: Some(meant), .. }) => format!("did you mean {meant}?"),
-                    _ => "remove it".to_owned(),
-                };
-                Err(self.problem(&format!("is a key that no recipe of {table} has; {meant}")))
             }
             _ => Ok(()),
         }

@@ -1,64 +1,52 @@
 //! Summarises a table in sentences.
 
-use super::{FEWEST_SEEDS, Paired, Resolution, RowResult};
+use super::{FEWEST_SEEDS, Paired, Resolution};
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
 
-/// What wins and what is not resolved, by a metric for which more is better.
-pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap<String, Metrics>, metric: &str) -> Vec<String> {
+/// What wins and what is not resolved, given the mean of each row by a metric for which more is better.
+pub(super) fn verdict(
+    mut means: Vec<(&str, f64)>,
+    pairs: &[Paired],
+    baselines: &BTreeMap<String, Metrics>,
+    metric: &str,
+) -> Vec<String> {
     let mut sentences = Vec::new();
-    let figure = |row: &RowResult| row.figures.get(metric).map(|interval| interval.mean);
-    let ranked: Vec<(&RowResult, f64)> = {
-        let mut ranked: Vec<_> = rows.iter().filter_map(|row| Some((row, figure(row)?))).collect();
-        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        ranked
-    };
-    let Some(((best, top), others)) = ranked.split_first() else {
+    means.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let Some((&(best, top), others)) = means.split_first() else {
         return sentences;
     };
     if !others.is_empty() {
-        let to_best = |row: &RowResult| {
-            pairs.iter().find(|pair| {
-                (pair.row == row.name && pair.other == best.name) || (pair.row == best.name && pair.other == row.name)
-            })
-        };
-        let (behind, level): (Vec<&(&RowResult, f64)>, Vec<_>) = others
-            .iter()
-            .partition(|(row, _)| to_best(row).is_some_and(Paired::is_significant));
-        let unresolved: Vec<String> = level.iter().map(|(row, _)| row.name.clone()).collect();
-        let above = level
-            .iter()
-            .filter_map(|(row, _)| match to_best(row)?.resolution() {
-                Resolution::NotResolved(above) => above,
-                _ => None,
-            })
-            .max_by(f64::total_cmp);
+        let to_best = |row: &str| pairs.iter().find(|pair| pair.is_of(row, best));
+        let names = others.iter().map(|(name, _)| *name);
+        let (behind, level): (Vec<&str>, Vec<&str>) = names.partition(|row| to_best(row).is_some_and(Paired::is_significant));
+        let above = level.iter().filter_map(|row| match to_best(row)?.resolution() {
+            Resolution::NotResolved(above) => above,
+            _ => None,
+        });
         sentences.push(if pairs.iter().all(|pair| pair.p.is_none()) {
-            format!("{} has the highest mean; a single seed cannot tell rows apart.", best.name)
+            format!("{best} has the highest mean; a single seed cannot tell rows apart.")
         } else if level.is_empty() {
-            format!("{} is significantly better than every other row.", best.name)
+            format!("{best} is significantly better than every other row.")
         } else if pairs.iter().any(|pair| pair.resolution() == Resolution::TooFewSeeds) {
             format!(
-                "{} has the highest mean; fewer than {FEWEST_SEEDS} seeds cannot tell it from {}.",
-                best.name,
-                listed(&unresolved)
+                "{best} has the highest mean; fewer than {FEWEST_SEEDS} seeds cannot tell it from {}.",
+                listed(&level)
             )
         } else {
-            let would_be = above.map(|above| match level.len() {
+            let would_be = above.max_by(f64::total_cmp).map(|above| match level.len() {
                 1 => format!(" (a difference above {above:.4} would be)"),
                 _ => format!(" (differences above {above:.4} would be)"),
             });
             format!(
-                "{} has the highest mean; not resolved from it: {}{}.",
-                best.name,
-                listed(&unresolved),
+                "{best} has the highest mean; not resolved from it: {}{}.",
+                listed(&level),
                 would_be.unwrap_or_default()
             )
         });
         if !behind.is_empty() {
             let verb = if behind.len() == 1 { "is" } else { "are" };
-            let names: Vec<String> = behind.iter().map(|(row, _)| row.name.clone()).collect();
-            sentences.push(format!("{} {verb} significantly worse than {}.", listed(&names), best.name));
+            sentences.push(format!("{} {verb} significantly worse than {best}.", listed(&behind)));
         }
     }
     for (name, figures) in baselines {
@@ -74,9 +62,9 @@ pub(super) fn verdict(rows: &[RowResult], pairs: &[Paired], baselines: &BTreeMap
     sentences
 }
 
-fn listed(names: &[String]) -> String {
+fn listed(names: &[&str]) -> String {
     match names.split_last() {
-        Some((last, [])) => last.clone(),
+        Some((last, [])) => (*last).to_owned(),
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
@@ -88,7 +76,7 @@ mod tests {
     use crate::tables::statistics::{Compared, all_pairs};
     use bcl_report::Interval;
 
-    fn sentences(rows: &[(&str, &[f64])]) -> Vec<String> {
+    fn sentences(rows: &[(&'static str, &[f64])]) -> Vec<String> {
         let compared: Vec<Compared<'_>> = rows
             .iter()
             .map(|(name, values)| Compared {
@@ -97,14 +85,10 @@ mod tests {
                 users: None,
             })
             .collect();
-        let row = |(name, values): &(&str, &[f64])| RowResult {
-            name: (*name).to_owned(),
-            figures: [("m".to_owned(), Interval::of(values).unwrap())].into(),
-            ..RowResult::default()
-        };
-        let rows: Vec<RowResult> = rows.iter().map(row).collect();
+        let mean = |(name, values): &(&'static str, &[f64])| (*name, Interval::of(values).unwrap().mean);
+        let means = rows.iter().map(mean).collect();
         let baselines = BTreeMap::from([("base".to_owned(), Metrics::from([("m".to_owned(), 0.5)]))]);
-        verdict(&rows, &all_pairs(&compared), &baselines, "m")
+        verdict(means, &all_pairs(&compared), &baselines, "m")
     }
 
     #[test]

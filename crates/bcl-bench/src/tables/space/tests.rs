@@ -1,6 +1,7 @@
 //! Tests of the module above.
 
 use super::*;
+use crate::tables::Row;
 
 fn space(text: &str) -> Space {
     toml::from_str(text).unwrap()

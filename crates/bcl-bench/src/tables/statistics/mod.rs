@@ -72,6 +72,11 @@ pub enum Resolution {
 }
 
 impl Paired {
+    /// Whether these are the two rows, in either order.
+    pub(super) fn is_of(&self, row: &str, other: &str) -> bool {
+        [&*self.row, &*self.other] == [row, other] || [&*self.row, &*self.other] == [other, row]
+    }
+
     /// Whether the two rows differ significantly at 5 %.
     pub fn is_significant(&self) -> bool {
         self.p_holm.is_some_and(|p| p < LEVEL)
