@@ -23,11 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Done {
     let mut session = arguments.timing.start("kernels", &arguments.device)?;
-    let plan = Plan {
-        rounds: 5,
-        turns: 1,
-        seconds: arguments.seconds,
-    };
+    let plan = Plan::of_seconds(5, arguments.seconds);
     let device = session.backend.training_device();
     let mut cases = kernels::cases();
     cases.retain(|case| arguments.kernel.is_empty() || arguments.kernel.iter().any(|name| name == case.kernel));

@@ -39,11 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     session.benchmark.settings.insert("dim".to_owned(), arguments.dim.into());
     let note = format!("Forward and backward on in-batch scores, {} dimensions.", arguments.dim);
     session.benchmark.notes.push(note);
-    let plan = Plan {
-        rounds: arguments.rounds,
-        turns: 1,
-        seconds: arguments.seconds,
-    };
+    let plan = Plan::of_seconds(arguments.rounds, arguments.seconds);
     let variants = match &arguments.loss[..] {
         [] => LossVariant::all(),
         chosen => chosen.to_vec(),

@@ -1,7 +1,7 @@
 //! Prints results as tables, and writes them to files.
 
 use bcl_files::printable_lines;
-use bcl_files::{FileError, refuse_overwriting, write_whole};
+use bcl_files::{FileError, refuse_overwriting, write_json};
 use bcl_report::TextStyle;
 use serde::Serialize;
 use std::{fmt::Display, fs::File, path::PathBuf, process::ExitCode};
@@ -26,8 +26,7 @@ impl Output {
     pub(crate) fn write(&self, results: &(impl Display + Serialize)) -> Result<(), FileError> {
         print(results);
         let Some(path) = &self.json else { return Ok(()) };
-        let text = serde_json::to_vec_pretty(results).expect("results are plain data");
-        write_whole(path, &text)
+        write_json(path, results)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The verb `bcl-bench papers`: lists every table and figure of the papers.
 
+use crate::output::print;
 use bcl_bench::papers::Papers;
-use bcl_files::printable_lines;
-use bcl_report::TextStyle;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -17,7 +16,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&papers).expect("a list is plain data"));
     } else {
-        println!("{}", printable_lines(TextStyle::of_stdout().fitted(&papers)));
+        print(&papers);
     }
     ExitCode::SUCCESS
 }

@@ -85,12 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     eprintln!("generating interactions");
     let data = generator.generate();
     let mut training = Interactions::new(&recipe, &data, &session.backend.training_device())?;
-    let plan = |rounds, turns| Plan {
-        rounds,
-        turns,
-        seconds: 0.0,
-    };
-    session.add(vec![training.step()], &plan(1, arguments.steps));
+    session.add(vec![training.step()], &Plan::of_turns(1, arguments.steps));
     let batch_size = recipe.training.batch_size.min(training.num_interactions());
     let negatives = recipe.negatives.count().unwrap_or(batch_size - 1);
     if let Some(seconds) = session.benchmark.measurements[0].seconds {
@@ -104,7 +99,10 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         ));
     }
     if arguments.evaluated_users > 0 {
-        session.add(training.evaluation(data, arguments.evaluated_users).into(), &plan(1, 1));
+        session.add(
+            training.evaluation(data, arguments.evaluated_users).into(),
+            &Plan::of_turns(1, 1),
+        );
     }
     session.finish()
 }

@@ -187,11 +187,7 @@ mod tests {
     #[test]
     fn every_way_is_measured_and_nothing_is_missed() {
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
-        let plan = Plan {
-            rounds: 1,
-            turns: 1,
-            seconds: 0.0,
-        };
+        let plan = Plan::of_turns(1, 1);
         for rows in [300, 9000] {
             let vectors = Vectors::random(rows, 16);
             assert_eq!(vectors.recall(0.98), 1.0);

@@ -25,11 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     let mut session = arguments.timing.start("search", &DeviceArguments::CPU)?;
     let threshold = arguments.threshold;
     session.benchmark.settings.insert("threshold".to_owned(), threshold.into());
-    let plan = Plan {
-        rounds: arguments.rounds as usize,
-        turns: 1,
-        seconds: 0.0,
-    };
+    let plan = Plan::of_turns(arguments.rounds as usize, 1);
     for &dim in &arguments.dim {
         for &rows in &arguments.rows {
             let vectors = Vectors::random(rows as usize, dim as usize);

@@ -182,11 +182,7 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         let named = recipes.iter().zip(sizes);
         named.map(|(recipe, size)| format!("{}: {size}", recipe.name)).collect()
     };
-    let plan = Plan {
-        rounds: arguments.rounds,
-        turns: arguments.steps,
-        seconds: 0.0,
-    };
+    let plan = Plan::of_turns(arguments.rounds, arguments.steps);
     let cases = recipes
         .iter()
         .map(|recipe| image_step(recipe, arguments.images, arguments.steps, &device));

@@ -3,13 +3,11 @@
 use crate::{
     device_arguments::DeviceArguments,
     input::{at_least_one, trials},
+    output::print,
 };
 use bcl_bench::tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan};
-use bcl_files::critical_section;
-use bcl_files::notice;
-use bcl_files::printable_lines;
+use bcl_files::{critical_section, notice};
 use bcl_recipe::Override;
-use bcl_report::TextStyle;
 use bcl_train::{
     error::Error,
     processes,
@@ -244,7 +242,7 @@ impl Arguments {
         if self.json {
             println!("{}", serde_json::to_string_pretty(result).expect("a table is plain data"));
         } else {
-            println!("{}", printable_lines(TextStyle::of_stdout().fitted(result)));
+            print(result);
         }
     }
 }

@@ -15,17 +15,22 @@ pub const SMALLEST_TEMPERATURE: f64 = 0.05;
 pub const LARGEST_TEMPERATURE: f64 = 2.0;
 
 /// The parameters that the page begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, clap::Args)]
 pub struct Settings {
-    /// Separation α, in [0.5, 1].
+    /// Separation α that the page begins with, from 0.5 to 1.
+    #[arg(long, default_value_t = Self::default().alpha)]
     pub alpha: f64,
-    /// Hardness β, in [0, 1].
+    /// Hardness β, from 0 to 1.
+    #[arg(long, default_value_t = Self::default().beta)]
     pub beta: f64,
-    /// Prior τ+ of a false negative, in [0, 1).
+    /// Prior τ+ of a false negative, from 0 to below 1.
+    #[arg(long, default_value_t = Self::default().tau_plus)]
     pub tau_plus: f64,
-    /// Number of negatives N, from 1 to [`MOST_NEGATIVES`].
+    /// Number of negatives N, from 1 to 4096.
+    #[arg(long = "negatives", value_name = "NEGATIVES", default_value_t = Self::default().num_negatives)]
     pub num_negatives: usize,
-    /// Temperature t, from [`SMALLEST_TEMPERATURE`] to [`LARGEST_TEMPERATURE`].
+    /// Temperature t, from 0.05 to 2.
+    #[arg(long, default_value_t = Self::default().temperature)]
     pub temperature: f64,
 }
 

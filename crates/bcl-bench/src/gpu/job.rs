@@ -42,7 +42,7 @@ pub(super) enum JobKind {
 }
 
 /// The outcome of a job.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct JobRecord {
     /// What tells it from the other jobs of its part; empty if it is the only one.
     pub label: String,
@@ -108,13 +108,7 @@ impl Job {
         let start = std::time::Instant::now();
         let mut record = JobRecord {
             label: self.label.clone(),
-            command: String::new(),
-            seconds: 0.0,
-            exit_code: None,
-            stopped: false,
-            failure: None,
-            text: String::new(),
-            report: None,
+            ..JobRecord::default()
         };
         if let Err(error) = self.fill(&mut record, part, folder, limits, before) {
             record.failure = Some(error.to_string());

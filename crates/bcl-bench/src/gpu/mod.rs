@@ -19,7 +19,7 @@ pub use profile::{KernelShare, ProfileReport};
 
 use crate::timing::Environment;
 use bcl_backend::{Backend, DeviceInfo};
-use bcl_files::{FileError, write_whole};
+use bcl_files::{FileError, write_json};
 use job::{Job, JobFolder};
 use plan::Part;
 use process::Limits;
@@ -122,7 +122,7 @@ pub fn run(
         seconds: 0.0,
         parts: Vec::new(),
     };
-    results.write(&plan.out)?;
+    write_json(&plan.out, &results)?;
     let parts = plan::parts(program, plan, backend.info(), torch.as_ref().ok());
     limits.share_among(parts.iter().map(Part::weight).sum());
     for part in parts {
@@ -130,7 +130,7 @@ pub fn run(
         finished(&outcome);
         results.parts.push(outcome);
         results.seconds = start.elapsed().as_secs_f64();
-        results.write(&plan.out)?;
+        write_json(&plan.out, &results)?;
     }
     Ok(results)
 }
@@ -173,10 +173,6 @@ impl Part {
 }
 
 impl GpuResults {
-    fn write(&self, out: &Path) -> Result<(), FileError> {
-        write_whole(out, &serde_json::to_vec_pretty(self).expect("results are plain data"))
-    }
-
     /// Whether a part failed.
     pub fn failed(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.state, State::Failed(_)))

@@ -81,32 +81,28 @@ fn run_unless(is_over: impl Fn() -> bool, command: &mut Command, stdout: &Path, 
         .stderr(File::create(stderr)?);
     in_group_of_its_own(command);
     let mut child = command.spawn()?;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(End::Exited(status.code()));
-        }
-        if is_over() {
-            stop(&mut child)?;
-            return Ok(End::Stopped);
-        }
-        std::thread::sleep(PULSE);
+    if let Some(status) = wait_unless(is_over, &mut child)? {
+        return Ok(End::Exited(status.code()));
     }
+    stop(&mut child)?;
+    Ok(End::Stopped)
 }
 
 fn stop(child: &mut Child) -> io::Result<()> {
     signal(child, Urgency::Please);
-    if wait_for(child, GRACE)?.is_none() {
+    let end = Instant::now() + GRACE;
+    if wait_unless(|| Instant::now() >= end, child)?.is_none() {
         signal(child, Urgency::Now);
         child.wait()?;
     }
     Ok(())
 }
 
-fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let end = Instant::now() + patience;
+/// Waits until a program ends; `None` if `is_over` returns true before that.
+fn wait_unless(is_over: impl Fn() -> bool, child: &mut Child) -> io::Result<Option<ExitStatus>> {
     loop {
         let status = child.try_wait()?;
-        if status.is_some() || Instant::now() >= end {
+        if status.is_some() || is_over() {
             return Ok(status);
         }
         std::thread::sleep(PULSE);

@@ -90,12 +90,7 @@ const SHOWN: usize = 10;
 
 impl fmt::Display for ProfileReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = [
-            Column::text("kernel"),
-            Column::number("launches"),
-            Column::number("ms"),
-            Column::number("share"),
-        ];
+        let columns = Column::list(["kernel"], ["launches", "ms", "share"]);
         let rows = self.kernels.iter().take(SHOWN).map(|kernel| {
             [
                 kernel.name.clone(),

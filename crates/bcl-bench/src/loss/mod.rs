@@ -40,11 +40,7 @@ mod tests {
     #[test]
     fn every_variant_is_measured() {
         let backend = Backend::open(BackendChoice::Flex, None).expect("it is in every build");
-        let plan = Plan {
-            rounds: 1,
-            turns: 1,
-            seconds: 0.0,
-        };
+        let plan = Plan::of_turns(1, 1);
         let cases = LossVariant::all()
             .iter()
             .map(|variant| case(variant, 4, 8, &backend.training_device()))

@@ -12,21 +12,12 @@ pub(super) fn title(text: &str) -> Option<&str> {
 
 /// The files of the pictures in a text; `path` is where the text is.
 pub(super) fn pictures(text: &str, path: &Path) -> Vec<PathBuf> {
-    let shown = |event| match event {
-        Event::Start(Tag::Image { dest_url, .. }) => Some(beside(path, &dest_url)),
-        _ => None,
-    };
-    parse(text).filter_map(shown).collect()
+    addresses(text).map(|url| beside(path, &url)).collect()
 }
 
 /// Pictures of a text that the page cannot include: missing files, or formats that pages do not support.
 pub(super) fn missing_pictures(text: &str, path: &Path) -> Vec<Skipped> {
-    let shown = |event| match event {
-        Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url),
-        _ => None,
-    };
-    parse(text)
-        .filter_map(shown)
+    addresses(text)
         .filter(|url| embedded(path, url).is_none())
         .map(|url| Skipped {
             path: beside(path, &url),
@@ -35,33 +26,27 @@ pub(super) fn missing_pictures(text: &str, path: &Path) -> Vec<Skipped> {
         .collect()
 }
 
+/// The addresses of the pictures in a text.
+fn addresses(text: &str) -> impl Iterator<Item = CowStr<'_>> {
+    parse(text).filter_map(|event| match event {
+        Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url),
+        _ => None,
+    })
+}
+
 /// Renders a text as HTML. Headings move down one level, since the page has its own; pictures are embedded; HTML in the text is
 /// escaped.
 pub(super) fn html(text: &str, path: &Path) -> String {
     let events = parse(text).map(|event| match event {
-        Event::Start(Tag::Heading {
-            level,
-            id,
-            classes,
-            attrs,
-        }) => Event::Start(Tag::Heading {
-            level: lower(level),
-            id,
-            classes,
-            attrs,
-        }),
+        Event::Start(mut tag) => {
+            match &mut tag {
+                Tag::Heading { level, .. } => *level = lower(*level),
+                Tag::Image { dest_url, .. } => *dest_url = embedded(path, dest_url).unwrap_or_else(|| dest_url.clone()),
+                _ => {}
+            }
+            Event::Start(tag)
+        }
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
-        Event::Start(Tag::Image {
-            link_type,
-            dest_url,
-            title,
-            id,
-        }) => Event::Start(Tag::Image {
-            link_type,
-            dest_url: embedded(path, &dest_url).unwrap_or(dest_url),
-            title,
-            id,
-        }),
         Event::Html(markup) | Event::InlineHtml(markup) => Event::Text(markup),
         other => other,
     });

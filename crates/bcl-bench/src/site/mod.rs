@@ -47,22 +47,11 @@ impl Collection {
     /// The verdict of every table, with links.
     fn overview(&self) -> String {
         let item = |link: String, title: &str, text: &str| format!("<a href=\"#{link}\">{}</a> {}", escape(title), escape(text));
+        let verdict = |link: String, title: &str, verdict: &[String]| item(link, &format!("{title}."), &verdict.join(" "));
         let tables = self.tables.iter().enumerate();
-        let tables = tables.map(|(index, (_, table))| {
-            item(
-                format!("table{index}"),
-                &format!("{}.", table.title),
-                &table.verdict.join(" "),
-            )
-        });
+        let tables = tables.map(|(index, (_, table))| verdict(format!("table{index}"), &table.title, &table.verdict));
         let curves = self.sensitivities.iter().enumerate();
-        let curves = curves.map(|(index, (_, curves))| {
-            item(
-                format!("curves{index}"),
-                &format!("{}.", curves.title),
-                &curves.verdict().join(" "),
-            )
-        });
+        let curves = curves.map(|(index, (_, curves))| verdict(format!("curves{index}"), &curves.title, &curves.verdict()));
         let texts = self.texts.iter().rev().enumerate().map(|(index, (path, text))| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             item(format!("text{index}"), markdown::title(text).unwrap_or(&name), "")

@@ -22,7 +22,7 @@ pub struct Benchmark {
 }
 
 /// The time of one case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Name of the case.
     pub name: String,
@@ -76,16 +76,11 @@ impl Benchmark {
 
 impl Measurement {
     pub(super) fn skipped(name: String, note: String) -> Self {
+        let note = Some(note);
         Self {
             name,
-            seconds: None,
-            ratio: None,
-            parts: Vec::new(),
-            first_seconds: None,
-            repetitions: 0,
-            extra_mib: None,
-            gflops: None,
-            note: Some(note),
+            note,
+            ..Self::default()
         }
     }
 

@@ -64,6 +64,20 @@ pub struct Plan {
     pub seconds: f64,
 }
 
+impl Plan {
+    /// The number of turns does not depend on time.
+    pub fn of_turns(rounds: usize, turns: usize) -> Self {
+        let seconds = 0.0;
+        Self { rounds, turns, seconds }
+    }
+
+    /// Turns fill these seconds, with at least one per round.
+    pub fn of_seconds(rounds: usize, seconds: f64) -> Self {
+        let turns = 1;
+        Self { rounds, turns, seconds }
+    }
+}
+
 impl<'a> Case<'a> {
     /// A case that is timed as a whole. It returns when the device is done.
     pub fn new(name: impl Into<String>, mut run: impl FnMut() + 'a) -> Self {

@@ -172,7 +172,7 @@ pub(super) fn source(kind: &str) -> String {
 
 impl fmt::Display for Rounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = ["median", "least", "most", "rounds"].map(Column::number);
+        let columns = Column::list(["name"], ["median", "least", "most", "rounds"]);
         let rows = self.cases.iter().map(|case| {
             let [least, most] = case
                 .interval()
@@ -185,7 +185,7 @@ impl fmt::Display for Rounds {
                 case.seconds.len().to_string(),
             ]
         });
-        Table::new([Column::text("name")].into_iter().chain(columns), rows).fmt(f)?;
+        Table::new(columns, rows).fmt(f)?;
         let environment = &self.environment;
         write!(
             f,

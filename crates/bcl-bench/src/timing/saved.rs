@@ -69,8 +69,7 @@ impl ResultsFolder {
     pub fn save(&self, name: &str, benchmark: &Benchmark) -> Result<(), FileError> {
         let path = self.file(&benchmark.verb, name);
         bcl_files::create_folder(path.parent().expect("a file in a folder"))?;
-        let text = serde_json::to_vec_pretty(benchmark).expect("a benchmark is plain data");
-        bcl_files::write_whole(&path, &text)
+        bcl_files::write_json(&path, benchmark)
     }
 
     /// Everything that is saved, sorted by verb and name.
