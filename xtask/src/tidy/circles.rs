@@ -33,9 +33,7 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     }
     Ok(crates
         .iter()
-        .flat_map(|(source, files)| {
-            Sources::of_crate(source, files).uses().circles()
-        })
+        .flat_map(|(source, files)| Sources::of_crate(source, files).uses().circles())
         .collect())
 }
 
