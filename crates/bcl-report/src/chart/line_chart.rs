@@ -137,8 +137,9 @@ impl LineChart {
 
     fn draw_into(&self, frame: &mut Frame, x: &Scale, references: &[&Reference]) {
         let curves: Vec<(f64, f64)> = self.points().map(|point| (point.x, point.y)).collect();
+        let mut labels = Vec::new();
         for reference in references {
-            reference.draw(frame, &curves);
+            reference.draw(frame, &curves, &mut labels);
         }
         let numbered = || self.series.iter().enumerate();
         for (place, series) in numbered() {

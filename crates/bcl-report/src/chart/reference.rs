@@ -17,8 +17,8 @@ pub struct Reference {
     pub value: f64,
 }
 
-/// A candidate position of the label: its anchor at `left`, the horizontal range it covers, and its text baseline.
-struct LabelPosition {
+/// A place for a label: its anchor at `left`, the horizontal range it covers, and its text baseline.
+pub(super) struct LabelPosition {
     anchor: &'static str,
     left: f64,
     columns: Range<f64>,
@@ -26,13 +26,14 @@ struct LabelPosition {
 }
 
 impl Reference {
-    /// Draws the line and puts its label where `curves` leave the most room.
-    pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)]) {
+    /// Draws the line and puts its label where `curves` leave the most room, apart from the `labels` that are there already. Without such a
+    /// place, the line has no label.
+    pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)], labels: &mut Vec<LabelPosition>) {
         frame.level("reference", self.value);
         let positions = self
             .positions(frame)
             .into_iter()
-            .filter(|position| frame.holds(position.baseline));
+            .filter(|position| frame.holds(position.baseline) && !labels.iter().any(|label| label.overlaps(position)));
         let roomier = |best: LabelPosition, other: LabelPosition| {
             if other.room(frame, curves) > best.room(frame, curves) {
                 other
@@ -48,21 +49,31 @@ impl Reference {
                 position.anchor,
                 escape(&self.name)
             ));
+            labels.push(position);
         }
     }
 
-    /// The candidate positions: above and below the line, at its left and right end.
-    fn positions(&self, frame: &Frame) -> [LabelPosition; 4] {
+    /// The candidate positions: above and below the line, at its left and right end and in the middle.
+    fn positions(&self, frame: &Frame) -> [LabelPosition; 6] {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
         let (start, end) = frame.sides();
         let above = top - 4.0;
         let below = top + LINE;
-        [("end", above), ("end", below), ("start", above), ("start", below)].map(|(anchor, baseline)| {
-            let (left, columns) = if anchor == "start" {
-                (start, start..start + width)
-            } else {
-                (end, end - width..end)
+        let middle = f64::midpoint(start, end);
+        let places = [
+            ("end", above),
+            ("end", below),
+            ("start", above),
+            ("start", below),
+            ("middle", above),
+            ("middle", below),
+        ];
+        places.map(|(anchor, baseline)| {
+            let (left, columns) = match anchor {
+                "start" => (start, start..start + width),
+                "middle" => (middle, middle - width / 2.0..middle + width / 2.0),
+                _ => (end, end - width..end),
             };
             LabelPosition {
                 anchor,
@@ -75,6 +86,11 @@ impl Reference {
 }
 
 impl LabelPosition {
+    fn overlaps(&self, other: &Self) -> bool {
+        let beside = self.columns.start < other.columns.end + LETTER && other.columns.start < self.columns.end + LETTER;
+        beside && (self.baseline - other.baseline).abs() < LINE
+    }
+
     /// Vertical distance from the middle of the text to the nearest curve, capped at two lines of text.
     fn room(&self, frame: &Frame, curves: &[(f64, f64)]) -> f64 {
         let middle = self.baseline - LINE / 3.0;
@@ -98,7 +114,7 @@ mod tests {
             name: "ease".to_owned(),
             value: 0.5,
         };
-        reference.draw(&mut frame, curves);
+        reference.draw(&mut frame, curves, &mut Vec::new());
         let svg = frame.into_svg("x", "", "");
         let text = svg.split("<text").find(|text| text.contains(">ease<")).unwrap();
         text.split(" x=").nth(1).unwrap().split('>').next().unwrap().to_owned()
@@ -109,6 +125,20 @@ mod tests {
         assert!(position(&[(10.0, 0.0)]).contains("\"end\""));
         let both_sides_of_the_level = [(10.0, 0.53), (10.0, 0.46)];
         assert!(position(&both_sides_of_the_level).contains("\"start\""));
+    }
+
+    #[test]
+    fn labels_of_lines_that_are_close_to_each_other_do_not_overlap() {
+        let mut frame = Frame::new(Scale::between(0.0, 10.0), Scale::between(0.0, 1.0), 240.0, "");
+        let mut labels = Vec::new();
+        for (name, value) in [("ease", 0.5), ("item_knn", 0.503), ("popularity", 0.497)] {
+            let name = name.to_owned();
+            Reference { name, value }.draw(&mut frame, &[], &mut labels);
+        }
+        assert_eq!(labels.len(), 3);
+        for (index, label) in labels.iter().enumerate() {
+            assert!(!labels[..index].iter().any(|other| other.overlaps(label)), "{index}");
+        }
     }
 
     #[test]
