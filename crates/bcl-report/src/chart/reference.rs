@@ -30,10 +30,8 @@ impl Reference {
     /// place, the line has no label.
     pub(super) fn draw(&self, frame: &mut Frame, curves: &[(f64, f64)], labels: &mut Vec<LabelPosition>) {
         frame.level("reference", self.value);
-        let positions = self
-            .positions(frame)
-            .into_iter()
-            .filter(|position| frame.holds(position.baseline) && !labels.iter().any(|label| label.overlaps(position)));
+        let is_free =
+            |position: &LabelPosition| frame.holds(position.baseline) && !labels.iter().any(|label| label.overlaps(position));
         let roomier = |best: LabelPosition, other: LabelPosition| {
             if other.room(frame, curves) > best.room(frame, curves) {
                 other
@@ -41,7 +39,9 @@ impl Reference {
                 best
             }
         };
-        if let Some(position) = positions.reduce(roomier) {
+        let at = |anchors: &[&'static str]| self.positions(frame, anchors).into_iter().filter(is_free).reduce(roomier);
+        // Curves have points at their ends, which a label can stay away from; in the middle it may lie on a curve.
+        if let Some(position) = at(&["end", "start"]).or_else(|| at(&["middle"])) {
             frame.push(format_args!(
                 "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{}</text>",
                 position.left,
@@ -53,35 +53,26 @@ impl Reference {
         }
     }
 
-    /// The candidate positions: above and below the line, at its left and right end and in the middle.
-    fn positions(&self, frame: &Frame) -> [LabelPosition; 6] {
+    /// The candidate positions: above and below the line, at these places along it.
+    fn positions(&self, frame: &Frame, anchors: &[&'static str]) -> Vec<LabelPosition> {
         let width = LETTER * self.name.chars().count() as f64;
         let top = frame.top(self.value);
         let (start, end) = frame.sides();
-        let above = top - 4.0;
-        let below = top + LINE;
         let middle = f64::midpoint(start, end);
-        let places = [
-            ("end", above),
-            ("end", below),
-            ("start", above),
-            ("start", below),
-            ("middle", above),
-            ("middle", below),
-        ];
-        places.map(|(anchor, baseline)| {
+        let at = |anchor: &'static str| {
             let (left, columns) = match anchor {
                 "start" => (start, start..start + width),
                 "middle" => (middle, middle - width / 2.0..middle + width / 2.0),
                 _ => (end, end - width..end),
             };
-            LabelPosition {
+            [top - 4.0, top + LINE].map(|baseline| LabelPosition {
                 anchor,
                 left,
-                columns,
+                columns: columns.clone(),
                 baseline,
-            }
-        })
+            })
+        };
+        anchors.iter().flat_map(|anchor| at(anchor)).collect()
     }
 }
 
