@@ -135,6 +135,11 @@ impl PhaseRun {
         self.folder.checkpoints(self.progress.phase)
     }
 
+    /// The share of false negatives that the estimator assumes, if it assumes one.
+    pub fn tau_plus(&self) -> Option<f64> {
+        self.estimator.as_ref().and_then(EpochEstimator::tau_plus)
+    }
+
     /// What the loader of training samples does first.
     pub fn plan(&self) -> EpochPlan {
         EpochPlan {

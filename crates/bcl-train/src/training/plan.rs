@@ -1,6 +1,9 @@
 //! What a data loader does in an epoch.
 
-use bcl_core::Estimator;
+use bcl_core::{
+    Estimator,
+    schedule::{AlphaMeasurement, AlphaSchedule},
+};
 use bcl_methods::step::Step;
 use burn::data::dataloader::DataLoader;
 use std::sync::Arc;
@@ -14,6 +17,17 @@ pub struct EpochPlan {
     pub first_step: usize,
     /// The estimator of this epoch; `None` for methods without scores.
     pub estimator: Option<Arc<dyn Estimator>>,
+}
+
+impl EpochPlan {
+    /// Whether steps need to know which negatives are false: for the estimator, or because `schedule` measures α by labels.
+    pub fn needs_truth(&self, schedule: AlphaSchedule) -> bool {
+        let of_estimator = self
+            .estimator
+            .as_ref()
+            .is_some_and(|estimator| estimator.requirements().truth);
+        of_estimator || schedule.measures() == Some(AlphaMeasurement::LabelBased)
+    }
 }
 
 /// A data loader that can start an epoch at any step.

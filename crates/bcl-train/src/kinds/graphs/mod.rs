@@ -12,7 +12,6 @@ use crate::{
     memory::Estimate,
     training::{
         DataRecord,
-        estimator::EpochEstimator,
         evaluate::EvaluationTask,
         folder::{load_model, save_model},
         phase::PhaseRun,
@@ -22,7 +21,7 @@ use crate::{
     },
 };
 use bcl_backend::Backend;
-use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
+use bcl_core::EstimatorConfig;
 use bcl_data::{
     KnownIds, SearchPath, Seed,
     graphs::{GraphBatchLimits, GraphData},
@@ -150,11 +149,7 @@ impl Kind for GraphRecipe {
             return Ok(phase.progress);
         }
         let plan = phase.plan();
-        let with_truth = plan
-            .estimator
-            .as_ref()
-            .is_some_and(|estimator| estimator.requirements().truth)
-            || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
+        let with_truth = plan.needs_truth(recipe.alpha_schedule);
         let options = LoaderOptions {
             limits: limits(recipe),
             steps_per_epoch: recipe.batches_per_epoch(&data),
@@ -164,12 +159,11 @@ impl Kind for GraphRecipe {
             device: phase.device.clone(),
         };
         let loader = GraphLoader::new(Arc::clone(&data), plan.clone(), options);
-        let tau_plus = phase.estimator.as_ref().and_then(EpochEstimator::tau_plus);
         let task = EvaluationTask::new(
             EncodedGraphs::new(recipe, &data, around)?,
             phase.select_by.clone(),
             loader.probe(plan.estimator, &run.device()),
-            tau_plus.unwrap_or(1.0 / data.num_classes() as f64),
+            phase.tau_plus().unwrap_or(1.0 / data.num_classes() as f64),
         );
         let method = recipe
             .method

@@ -18,14 +18,14 @@ use crate::{
     error::Error,
     memory::Estimate,
     training::{
-        DataRecord, Stop, estimator::EpochEstimator, evaluate::EvaluationTask, folder::save_model, phase::PhaseRun,
-        progress::Progress, run_summary::RunSummary,
+        DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, phase::PhaseRun, progress::Progress,
+        run_summary::RunSummary,
     },
 };
 pub use baselines::BaselineKey;
 use baselines::baselines;
 use bcl_backend::Backend;
-use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
+use bcl_core::EstimatorConfig;
 use bcl_data::{KnownIds, SearchPath, Seed};
 use bcl_eval::{
     Interrupt,
@@ -277,12 +277,7 @@ impl WithMethod for Training<'_, '_> {
         let Self { run, data, phase } = self;
         let Run { recipe, around, .. } = run;
         let plan = phase.plan();
-        let with_truth = plan
-            .estimator
-            .as_ref()
-            .is_some_and(|estimator| estimator.requirements().truth)
-            || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased)
-            || method.remembers_classes();
+        let with_truth = plan.needs_truth(recipe.alpha_schedule) || method.remembers_classes();
         let options = LoaderOptions {
             views: recipe.views.init(),
             batch_size: recipe.training.batch_size,
@@ -295,12 +290,11 @@ impl WithMethod for Training<'_, '_> {
             device: phase.device.clone(),
         };
         let loader = ImageLoader::new(data.clone(), plan.clone(), options);
-        let tau_plus = phase.estimator.as_ref().and_then(EpochEstimator::tau_plus);
         let task = EvaluationTask::new(
             evaluator(recipe, &data, around.backend, around.stop.clone()),
             phase.select_by.clone(),
             loader.probe(plan.estimator, &run.device()),
-            tau_plus.unwrap_or(1.0 / data.train.classes().len().max(2) as f64),
+            phase.tau_plus().unwrap_or(1.0 / data.train.classes().len().max(2) as f64),
         );
         phase.train(method, loader, task)
     }
