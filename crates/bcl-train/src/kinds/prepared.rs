@@ -35,7 +35,7 @@ pub fn prepare_again(
 
 /// The data of a recipe, loaded once for all runs that share them, and what these runs share. Threads may share it.
 ///
-/// Functions that take a recipe panic if these are not its data, which [`serves`](Self::serves) tells.
+/// [`serves`](Self::serves) tells whether these are the data of a recipe; all other functions that take one panic if they are not.
 pub trait Prepared: Debug + Send + Sync {
     /// The record of these data for run folders.
     fn record(&self) -> &DataRecord;

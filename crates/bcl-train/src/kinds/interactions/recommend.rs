@@ -1,4 +1,4 @@
-//! Processes with a trained recommender: the best items for users and for new users, similar items, and the metrics of these rankings.
+//! Ranks with a trained recommender: the best items for users and for new users, similar items, and the metrics of these rankings.
 
 use super::{
     recommendations::{Recommendations, Subject},
