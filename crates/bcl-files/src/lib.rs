@@ -10,12 +10,14 @@
 //! | finish a write before the process ends | [`critical_section()`] |
 //! | keep a flag such as `--out` from overwriting a run | [`refuse_overwriting`] |
 //! | show sizes and durations | [`bytes()`], [`about`] |
+//! | tell what a file is that is no text | [`content`] |
 //! | show text from files in a terminal | [`printable()`], [`printable_lines`] |
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write event files of TensorBoard and ONNX models | [`wire`] |
 
 pub mod archive;
 pub mod checksums;
+pub mod content;
 mod critical_section;
 mod digest;
 mod error;
