@@ -93,6 +93,31 @@ fn latin1_and_utf8_are_read() {
 }
 
 #[test]
+fn a_backslash_before_a_quote_is_read_as_the_file_means_it() {
+    let content = "\"ISBN\";\"Book-Title\"\n\"1\";\"Clara \\\"Cal\\\" Callan\"\n\"2\";\"Caf\\\\\"\n";
+    assert_eq!(titles("a.csv", content, ""), some(["Clara \"Cal\" Callan", "Caf\\"]));
+    // Without such quotes, a backslash is text.
+    let content = "\"id\";\"title\"\n\"1\";\"C:\\\"\n\"2\";\"Caf\\\\\"\n";
+    assert_eq!(titles("a.csv", content, ""), some(["C:\\", "Caf\\\\"]));
+    // Far into the file it is too late to change what the lines before meant.
+    let late = "id,title\n".to_owned() + &"3,\"a \"\"b\"\" c\"\n".repeat(6000) + "1,\"Clara \\\"Cal\\\" Callan\"\n";
+    let late = late.replace("3,", "");
+    let numbered: String = late
+        .lines()
+        .enumerate()
+        .map(|(at, line)| {
+            if line.starts_with('"') {
+                format!("x{at},{line}\n")
+            } else {
+                format!("{line}\n")
+            }
+        })
+        .collect();
+    let error = read_with("a.csv", numbered, "", &["1"]).unwrap_err().to_string();
+    assert!(error.contains("a.csv:6002:") && error.contains("backslash"), "{error}");
+}
+
+#[test]
 fn an_empty_title_is_none_and_strangers_are_counted() {
     let names = read_with("a.csv", "id,title\n1,\n9,Nothing\n2,Tea\n8,Nobody\n", "", &["1", "2", "3"]).unwrap();
     assert_eq!([names.title(0), names.title(1), names.title(2)], [None, Some("Tea"), None]);
@@ -175,7 +200,12 @@ fn bad_files_are_refused_with_line_value_and_remedy() {
             "",
             &["a.jsonl:1:", "title ``", "not text or a number"],
         ),
-        ("a.csv", b"\xff\xfei\0d\0,\0t\0\n\0", "", &["a.csv:1:", "not UTF-8", "iconv"]),
+        (
+            "a.csv",
+            b"\xff\xfei\0d\0,\0t\0\n\0",
+            "",
+            &["a.csv", "UTF-16", "iconv -f UTF-16"],
+        ),
     ];
     for (file, content, columns, words) in cases {
         let error = read_with(file, content, columns, &["1", "2"]).unwrap_err().to_string();

@@ -7,6 +7,7 @@ use crate::{
     CoreOptions, DataError, HoldOut, IdMap, Interactions, LoadReport, ReadOptions, Seed, SplitKind, SplitOptions, divide,
     split_per_user,
 };
+use bcl_files::notice::note;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,7 @@ impl Loader {
         }
 
         let (test, _) = self.merge(rows);
+        tell_missing_ids(self, &test);
         if test.pairs().all(|(user, _)| user as usize >= train.num_users()) {
             let problem = format!(
                 "none of its {} users, such as `{}`, is in {}. Check that both files are of the same data set and use the same user ids",
@@ -100,6 +102,7 @@ impl Loader {
             self.report.add(report);
         }
         let (interactions, times) = self.merge(rows);
+        tell_missing_ids(self, &interactions);
         if self.users.len() == 1 {
             let (user, count) = (self.users.raw(0), interactions.len());
             let remedy = "At least two users are needed; check that the first column contains the users";
@@ -159,6 +162,60 @@ impl Loader {
         });
         Ok((left, times))
     }
+}
+
+/// Text that programs write for a value that is not known.
+const MISSING: [&str; 22] = [
+    "NULL",
+    "null",
+    "Null",
+    "(null)",
+    "nan",
+    "NaN",
+    "NAN",
+    "-nan",
+    "None",
+    "none",
+    "NONE",
+    "NA",
+    "N/A",
+    "n/a",
+    "<NA>",
+    "nil",
+    "undefined",
+    "missing",
+    "unknown",
+    "\\N",
+    "?",
+    "-",
+];
+
+/// Tells of users and items that look like missing ids: many strangers' interactions would be one user's.
+fn tell_missing_ids(loader: &Loader, interactions: &Interactions) {
+    let counts = interactions.item_counts();
+    for id in MISSING {
+        let user = loader
+            .users
+            .get(id)
+            .filter(|&user| (user as usize) < interactions.num_users());
+        let of_user = user.map_or(0, |user| interactions.items_of(user).len());
+        let of_item = loader
+            .items
+            .get(id)
+            .and_then(|item| counts.get(item as usize))
+            .map_or(0, |&count| count as usize);
+        for (kind, count) in [("user", of_user), ("item", of_item)] {
+            if let Some(text) = missing_id(kind, id, count) {
+                note(text);
+            }
+        }
+    }
+}
+
+fn missing_id(kind: &str, id: &str, count: usize) -> Option<String> {
+    (count > 1).then(|| {
+        format!("the {kind} `{id}` has {count} interactions. If `{id}` stands for an id that is not known, delete its rows from the file")
+    })
 }
 
 /// Keeps the ids with a count above 0, and returns the new number of each old one.

@@ -1,7 +1,7 @@
 //! JSON lines: one object per line, whose keys are the columns.
 
 use super::lines::Line;
-use super::picker::Wanted;
+use super::picker::{Wanted, ambiguous};
 use super::value::{Value, texts};
 use crate::error::excerpt;
 use crate::{ColumnRef, DataError};
@@ -16,16 +16,32 @@ pub(super) fn pick<const N: usize>(line: &Line<'_>, wanted: &[Wanted<'_>; N]) ->
     let object = reader
         .deserialize_map(ObjectVisitor { wanted })
         .and_then(|object| reader.end().map(|()| object))
-        .map_err(|error| {
-            // 0 if the line is no object at all.
-            let (column, text) = (error.column().max(1), excerpt(line.text));
-            line.error(format!(
-                "column {column} of `{text}` is where the line stops being a JSON object. Write one object per line, as in \
-                 {{\"user\": 1, \"item\": 2}}"
-            ))
-        })?;
-
+        .map_err(|error| not_an_object(line, &error))?;
+    if let Some((index, keys)) = &object.twice {
+        // Objects need not have the same order of keys, so the first key is no answer where every row needs one.
+        ambiguous(&wanted[*index], keys.each_ref().map(String::as_str), line)?;
+    }
     texts(line, wanted, object.values, object.keys.iter().map(String::as_str))
+}
+
+fn not_an_object(line: &Line<'_>, error: &serde_json::Error) -> DataError {
+    let text = excerpt(line.text);
+    if line.text.starts_with('[') {
+        let remedy =
+            "Write one object per line: `jq -c '.[]' OLD > NEW`, or in pandas `to_json(\"NEW\", orient=\"records\", lines=True)`";
+        return line.error(format!("`{text}` begins a JSON array, not an object. {remedy}"));
+    }
+    if error.is_eof() {
+        let remedy = "Write one object per line: `jq -c . OLD > NEW`";
+        return line.error(format!(
+            "`{text}` is not a whole JSON object; it may go on in the next line. {remedy}"
+        ));
+    }
+    // 0 if the line is no object at all.
+    let column = error.column().max(1);
+    line.error(format!(
+        "column {column} of `{text}` is where the line stops being a JSON object. Write one object per line, as in {{\"user\": 1, \"item\": 2}}"
+    ))
 }
 
 /// Refuses columns that a recipe names by number: objects have no order.
@@ -44,6 +60,8 @@ struct Object<const N: usize> {
     values: [Value; N],
     /// Kept for errors.
     keys: Vec<String>,
+    /// A wanted value that two keys could be, and both.
+    twice: Option<(usize, [String; 2])>,
 }
 
 struct ObjectVisitor<'w, 'a, const N: usize> {
@@ -61,11 +79,17 @@ impl<'de, const N: usize> Visitor<'de> for ObjectVisitor<'_, '_, N> {
         let mut object = Object {
             values: [const { Value::Missing }; N],
             keys: Vec::new(),
+            twice: None,
         };
         while let Some(key) = map.next_key::<String>()? {
             let found = self.wanted.iter().position(|wanted| wanted.is_called(&key));
-            // As in a header, the first of several fitting columns counts.
-            match found.filter(|&index| matches!(object.values[index], Value::Missing)) {
+            match found {
+                // As in a header, the first of several fitting columns counts.
+                Some(index) if !matches!(object.values[index], Value::Missing) => {
+                    let before = object.keys.iter().find(|other| self.wanted[index].is_called(other));
+                    object.twice = before.map(|before| (index, [before.clone(), key.clone()]));
+                    map.next_value::<IgnoredAny>()?;
+                }
                 Some(index) => object.values[index] = map.next_value()?,
                 None => drop(map.next_value::<IgnoredAny>()?),
             }

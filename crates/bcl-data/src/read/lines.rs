@@ -1,15 +1,18 @@
 //! Reads numbered lines from a plain or gzipped text file.
 
 use super::problem;
-use super::quoted::QuotedRecord;
+use super::quoted::{QuotedRecord, escapes_quotes};
 use crate::DataError;
 use crate::error::{LineLocation, excerpt};
+use bcl_files::content::Content;
 use bcl_files::input::{self, DecompressionBomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Maximum length of a line in bytes; fits one user with a million items with ids of ten digits.
 const LONGEST_LINE: usize = 16 << 20;
+/// The mark with which some programs begin text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Bytes of text that are used to detect the format.
 const HEAD: u64 = 1 << 16;
 
@@ -43,10 +46,6 @@ impl Lines {
         let fail = |source| DataError::opening(path, &source);
         let mut file = BufReader::with_capacity(1 << 16, input::open(path).map_err(fail)?);
         let magic = file.fill_buf().map_err(fail)?;
-        if magic.starts_with(b"PK\x03\x04") {
-            let problem = "is a zip archive. Unpack it and name the file inside; only .gz is read directly";
-            return Err(DataError::file(path, problem));
-        }
         let gzipped = magic.starts_with(&[0x1f, 0x8b]);
         let mut text: Box<dyn BufRead> = if gzipped {
             Box::new(BufReader::with_capacity(1 << 16, input::gunzip(file)))
@@ -70,7 +69,10 @@ impl Lines {
             lines.number = lines.head.split(|&byte| byte == b'\n').count() as u64 - 1;
             return Err(lines.read_error(source));
         }
-        Ok(lines)
+        match Content::of(&lines.head) {
+            Some(content) => Err(DataError::file(path, content.to_string())),
+            None => Ok(lines),
+        }
     }
 
     /// The beginning of the text, cut off after a complete line.
@@ -82,19 +84,24 @@ impl Lines {
         }
     }
 
-    /// The line at `index`, from 0, among those that are not blank, if the beginning of the text contains it.
-    pub(super) fn peek(&self, index: usize) -> Option<String> {
+    /// The first lines that are not blank, as many as the beginning of the text contains, and at most `count`.
+    pub(super) fn peek(&self, count: usize) -> Vec<String> {
         let head = String::from_utf8_lossy(self.head());
         let head = head.trim_start_matches('\u{feff}');
         head.lines()
             .filter(|line| !line.trim().is_empty())
-            .nth(index)
+            .take(count)
             .map(str::to_string)
+            .collect()
     }
 
     /// Switches to CSV records: from here on, delimiters and line breaks within quotes are text.
     pub(super) fn unquote(&mut self, delimiter: u8) {
-        self.quoted = Some(QuotedRecord::new(delimiter));
+        let escapes = self
+            .head()
+            .split(|&byte| byte == b'\n')
+            .any(|line| escapes_quotes(line, delimiter));
+        self.quoted = Some(QuotedRecord::new(delimiter, escapes));
     }
 
     /// From here on, lines that are not UTF-8 are read as Latin-1, in which every byte is a character.
@@ -118,14 +125,15 @@ impl Lines {
             if !self.append()? {
                 return Ok(None);
             }
-            if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
-                self.buffer.drain(..3);
+            if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+                self.buffer.drain(..BYTE_ORDER_MARK.len());
             }
             if !self.buffer.trim_ascii().is_empty() {
                 break;
             }
         }
         let number = self.number;
+        self.check_characters()?;
         let has_quotes = self.quoted.is_some() && self.buffer.contains(&b'"');
         if has_quotes {
             self.take_apart()?;
@@ -138,6 +146,27 @@ impl Lines {
             text: text.trim_end_matches(['\n', '\r']),
             quoted: self.quoted.as_ref().filter(|_| has_quotes),
         }))
+    }
+
+    /// Refuses characters that would become an invisible part of an id.
+    fn check_characters(&self) -> Result<(), DataError> {
+        let line = self.buffer.as_slice();
+        // Nearly all lines have neither byte; one pass without branches finds that out.
+        if line
+            .iter()
+            .fold(true, |fine, &byte| fine & (byte != 0) & (byte != BYTE_ORDER_MARK[0]))
+        {
+            return Ok(());
+        }
+        let problem = if line.contains(&0) {
+            "the line contains a zero byte, so the file is no text in UTF-8. Save it as UTF-8, or delete the zeros: `tr -d '\\000' < OLD > NEW`"
+        } else if line.windows(BYTE_ORDER_MARK.len()).any(|bytes| bytes == BYTE_ORDER_MARK) {
+            "the line contains a byte order mark, as the first line of another file does. If files were joined here, delete the mark and a \
+             repeated header, or name the files one by one in `data.files`"
+        } else {
+            return Ok(());
+        };
+        Err(DataError::at(self.location(), problem))
     }
 
     /// Appends the next line with its line break to the buffer; returns false at the end of the file.
@@ -182,7 +211,15 @@ impl Lines {
         loop {
             let line = &self.buffer[fed..];
             let line = line.strip_suffix(b"\n").unwrap_or(line);
-            if record.feed(line.strip_suffix(b"\r").unwrap_or(line)) {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if record.is_escaped_otherwise(line) {
+                let problem = "a backslash stands before a quote (\\\"), but not in the lines before";
+                return Err(DataError::at(
+                    at,
+                    format!("{problem}. Write a quote within a field in quotes as \"\" in all lines"),
+                ));
+            }
+            if record.feed(line) {
                 break;
             }
             fed = self.buffer.len();
@@ -233,6 +270,14 @@ impl Line<'_> {
         if raw.is_empty() {
             return Err(self.bad_field(field, raw, problem::EMPTY));
         }
+        if let Some(swallowed) = self.quoted.and_then(|record| record.swallowed_row(raw)) {
+            let problem = format!(
+                "the quote (\") that opens here makes {field} hold whole lines, such as `{}`",
+                excerpt(swallowed)
+            );
+            let remedy = "Close it, or write a quote that is text as \"\" within a field in quotes";
+            return Err(self.error(format!("{problem}. {remedy}")));
+        }
         // Text ids may begin with a dash; only numbers count as negative.
         match raw.strip_prefix('-') {
             Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
@@ -248,7 +293,20 @@ impl Line<'_> {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(_) => Err(self.bad_field(field, raw, problem::NOT_FINITE)),
             Err(_) if raw.is_empty() => Err(self.bad_field(field, raw, problem::EMPTY)),
-            Err(_) => Err(self.bad_field(field, raw, problem::NOT_A_NUMBER)),
+            Err(_) => self.decimal_comma(field, raw),
+        }
+    }
+
+    /// Parses a number with a comma as decimal mark, as spreadsheets write it in most of Europe.
+    fn decimal_comma(&self, field: &'static str, raw: &str) -> Result<f64, DataError> {
+        let Some((whole, fraction)) = raw.split_once(',') else {
+            return Err(self.bad_field(field, raw, problem::NOT_A_NUMBER));
+        };
+        let is_plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = format!("{whole}.{fraction}").parse::<f64>();
+        match number {
+            Ok(number) if is_plain(fraction) && fraction.len() < 3 && is_plain(whole.trim_start_matches('-')) => Ok(number),
+            _ => Err(self.bad_field(field, raw, problem::DECIMAL_COMMA)),
         }
     }
 

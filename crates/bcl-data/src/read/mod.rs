@@ -1,6 +1,7 @@
 //! Reads interactions from files: plain or gzipped text, line by line, in several formats, and Parquet.
 
 mod columns;
+mod header;
 mod json;
 mod lines;
 mod moment;
@@ -9,6 +10,7 @@ mod parquet;
 mod picker;
 mod problem;
 mod quoted;
+mod ratings;
 mod row_limit;
 mod separator;
 mod sniff;
@@ -17,8 +19,10 @@ mod value;
 
 use crate::{DataError, Format, InteractionColumns, ReadOptions};
 use columns::Columns;
+use header::COMPARED;
 use lines::Lines;
 use parquet::{Table, is_parquet};
+use ratings::Ratings;
 use std::path::Path;
 
 pub(crate) use lines::Line;
@@ -55,16 +59,18 @@ pub(crate) fn read(
     let format = source.format();
 
     let mut report = FileReport::default();
-    let mut highest = f64::NEG_INFINITY;
+    let mut ratings = Ratings::default();
     let mut keep = |line: &Line<'_>, row: Row<'_>| {
         report.rows += 1;
+        if let Some(rating) = row.rating {
+            ratings.add(rating);
+        }
         if let Some(min_rating) = options.min_rating {
             let rating = row.rating.ok_or_else(|| DataError::NoRatings {
                 at: line.location(),
                 format,
                 min_rating,
             })?;
-            highest = highest.max(rating);
             if rating < min_rating {
                 report.below_min_rating += 1;
                 return Ok(());
@@ -79,8 +85,12 @@ pub(crate) fn read(
         return Err(sniff::no_interaction(path, format, lines));
     }
     match options.min_rating {
+        None if ratings.are_labels() => {
+            ratings.refuse_or_tell(path, options.columns.rating.is_some())?;
+            Ok(report)
+        }
         Some(min_rating) if report.below_min_rating == report.rows => {
-            let rows = report.rows;
+            let (rows, highest) = (report.rows, ratings.highest());
             let what = format!("none of its {rows} ratings reaches min_rating {min_rating}; the highest is {highest}");
             Err(DataError::file(path, format!("{what}. Lower `min_rating`")))
         }
@@ -161,15 +171,16 @@ fn rows_of_text(
             }
         }
         _ => {
-            let [first, second] = [0, 1].map(|index| lines.peek(index));
-            let separator = Columns::separator(format, &first.unwrap_or_default());
-            if let Format::Csv | Format::Tsv = format {
-                lines.unquote(separator.delimiter().unwrap_or(b','));
+            let head = lines.peek(1 + COMPARED);
+            let separator = Columns::separator(format, head.first().map_or("", String::as_str));
+            if let (Format::Csv, Some(delimiter)) = (format, separator.delimiter()) {
+                lines.unquote(delimiter);
             }
             let Some(first) = lines.next()? else {
                 return Ok(lines.number());
             };
-            let (columns, first_is_header) = Columns::detect(format, separator, columns, &first, second.as_deref())?;
+            let after = head.get(1..).unwrap_or_default();
+            let (columns, first_is_header) = Columns::detect(format, separator, columns, &first, after)?;
             if !first_is_header {
                 keep(&first, columns.row(&first)?)?;
             }

@@ -4,6 +4,7 @@ use super::lines::Line;
 use super::separator::Separator;
 use crate::error::excerpt;
 use crate::{ColumnRef, DataError};
+use bcl_files::notice::note;
 
 /// A field to be found in each row.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +82,11 @@ impl<const N: usize> Picker<N> {
         self.width
     }
 
+    /// Whether the file has the wanted field at `index`.
+    pub(super) fn has(&self, index: usize) -> bool {
+        self.places[index].is_some()
+    }
+
     /// Replaces the number of fields per row.
     pub(super) fn set_width(&mut self, width: usize) {
         self.width = width;
@@ -145,11 +151,43 @@ fn numbered(number: usize, wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>)
 }
 
 fn named(wanted: &Wanted<'_>, names: &[&str], line: &Line<'_>) -> Result<Option<usize>, DataError> {
-    let found = names.iter().position(|name| wanted.is_called(name));
+    let mut found: Vec<usize> = (0..names.len()).filter(|&index| wanted.is_called(names[index])).collect();
+    if let Some(ColumnRef::Name(given)) = wanted.given
+        && let [exact] = found
+            .iter()
+            .copied()
+            .filter(|&index| names[index] == given)
+            .collect::<Vec<_>>()[..]
+    {
+        found = vec![exact];
+    }
+    if let [first, second, ..] = found[..] {
+        ambiguous(wanted, [names[first], names[second]], line)?;
+    }
+    let found = found.first().copied();
     if found.is_some() || !wanted.required && wanted.given.is_none() {
         return Ok(found);
     }
     Err(missing(wanted, names.iter().copied(), line))
+}
+
+/// Two columns could be the wanted one: refused if it is needed, otherwise told.
+pub(super) fn ambiguous(wanted: &Wanted<'_>, [first, second]: [&str; 2], line: &Line<'_>) -> Result<(), DataError> {
+    let Wanted { field, key, .. } = wanted;
+    let [first, second] = [first, second].map(excerpt);
+    if wanted.required || wanted.given.is_some() {
+        let remedy = if first == second {
+            format!("Set `{key}` to the number of the column, from 1")
+        } else {
+            format!("Set `{key} = \"{first}\"` or `{key} = \"{second}\"`")
+        };
+        return Err(line.error(format!("both `{first}` and `{second}` could be the {field}. {remedy}")));
+    }
+    note(format_args!(
+        "{}: both `{first}` and `{second}` could be the {field}; `{first}` is taken, because it comes first. `{key}` names another",
+        line.path.display()
+    ));
+    Ok(())
 }
 
 /// The error for a column that a file or an object lacks.

@@ -18,3 +18,9 @@ pub(super) const NOT_A_TIME: &str = "is not a time. Write a number, such as seco
 /// A number of JSON or Parquet that is too large to be exact.
 pub(super) const ROUNDED: &str =
     "is too large for a float, so different values would look the same. Write it as text, in JSON in quotes";
+/// A header where an interaction should be.
+pub(super) const HEADER: &str =
+    "is a header. Delete the line; if files were joined here, name them one by one in `data.files` instead";
+/// A number with a comma as decimal mark that could also separate thousands.
+pub(super) const DECIMAL_COMMA: &str = "has a comma, as decimal mark or between thousands. Write a point as decimal mark and nothing between \
+                                        thousands";

@@ -16,20 +16,34 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// The separator of a file of comma- or semicolon-separated values, by its first line. Spreadsheets write semicolons where the comma
-    /// is the decimal mark.
+    /// The separator of a `.csv` file, by its first line. Spreadsheets write semicolons where the comma is the decimal mark, and some
+    /// programs write tabs.
     pub(super) fn of_csv(first: &str) -> Self {
-        let [commas, semicolons] = [',', ';'].map(|separator| count_unquoted(first, separator));
-        if semicolons > commas { Self::Semicolon } else { Self::Comma }
+        let [commas, semicolons, tabs] = [',', ';', '\t'].map(|separator| count_unquoted(first, separator));
+        if tabs > commas.max(semicolons) {
+            Self::Tab
+        } else if semicolons > commas {
+            Self::Semicolon
+        } else {
+            Self::Comma
+        }
     }
 
-    /// The delimiter of the CSV records of a file, in which quotes have a meaning.
+    /// The separator of `RecBole`'s files, by their header: tabs, unless somebody saved them with commas or blanks.
+    pub(super) fn of_inter(first: &str) -> Self {
+        match first {
+            first if first.contains('\t') => Self::Tab,
+            first if first.contains(',') => Self::Comma,
+            _ => Self::TabOrBlanks,
+        }
+    }
+
+    /// The delimiter of the CSV records of a file, in which quotes have a meaning. Between tabs, a quote is text.
     pub(super) fn delimiter(self) -> Option<u8> {
         match self {
             Self::Comma => Some(b','),
             Self::Semicolon => Some(b';'),
-            Self::Tab => Some(b'\t'),
-            Self::DoubleColon | Self::Pipe | Self::TabOrBlanks => None,
+            Self::Tab | Self::DoubleColon | Self::Pipe | Self::TabOrBlanks => None,
         }
     }
 
@@ -51,6 +65,24 @@ impl Separator {
             })
             // Columns may be aligned with several spaces.
             .filter(move |field| separator != " " || !field.is_empty())
+    }
+
+    /// What to do if a line that should have this separator has another one.
+    pub(super) fn another(self, line: &str) -> Option<&'static str> {
+        let line = line.trim();
+        match self {
+            Self::Tab if line.contains([',', ';']) => Some("Separate the fields by tabs, or set `data.format = \"csv\"`"),
+            Self::Comma | Self::Semicolon if line.contains("::") => {
+                Some("Separate the fields by commas; `user::item::rating::timestamp` is `data.format = \"ratings_dat\"`")
+            }
+            Self::Comma | Self::Semicolon if line.contains('\t') => {
+                Some("Separate the fields by commas, or set `format`: `data.format = \"tsv\"` has tabs")
+            }
+            Self::Comma | Self::Semicolon if line.contains(['|', ' ']) => {
+                Some("Separate the fields by commas, semicolons or tabs, or set `format`")
+            }
+            _ => None,
+        }
     }
 
     fn in_line(self, line: &str) -> &'static str {
@@ -82,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn semicolons_separate_where_there_are_more_of_them_than_commas() {
+    fn the_most_frequent_of_commas_semicolons_and_tabs_separates() {
         for (line, expected) in [
             ("user,item", Separator::Comma),
             ("user;item", Separator::Semicolon),
@@ -90,6 +122,9 @@ mod tests {
             ("\"a;b;c\",d", Separator::Comma),
             ("a;b,c", Separator::Comma),
             ("7", Separator::Comma),
+            ("user\titem", Separator::Tab),
+            ("a, b\tc\td", Separator::Tab),
+            ("a\tb,c", Separator::Comma),
         ] {
             assert_eq!(Separator::of_csv(line), expected, "{line}");
         }

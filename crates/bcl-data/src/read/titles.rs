@@ -59,7 +59,7 @@ pub(crate) fn read_titles(
     let mut lines = Lines::open(path)?;
     // Published files of items are often Latin-1. A title is only shown, so a wrong guess harms nothing.
     lines.accept_latin1();
-    let Some(first) = lines.peek(0) else { return Ok(()) };
+    let Some(first) = lines.peek(1).pop() else { return Ok(()) };
     let layout = Layout::detect(path, &first)?;
     match layout {
         Layout::Objects => {
