@@ -23,21 +23,33 @@ const LANES: usize = 16;
 /// Collects the `k` best of a row of scores, which may come in several pieces.
 ///
 /// Most items score below the k-th best so far and cost a single comparison; only the few others are looked up among the excluded ones and
-/// collected. Items are visited in the order of their ids, so a later item loses a tie with the k-th best.
+/// collected.
 #[derive(Debug)]
-pub(crate) struct TopK {
+pub(crate) struct TopK<'a> {
     k: usize,
     best: Vec<RankedItem>,
-    /// The k-th best score, once k items are known.
-    bar: Option<f32>,
+    /// The k-th best, once k items are known.
+    bar: Option<RankedItem>,
+    /// The place of each item among items of equal score; `None` for the order of ids.
+    places: Option<&'a [u32]>,
 }
 
-impl TopK {
+/// The place of an item that no list contains.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+impl<'a> TopK<'a> {
+    /// Orders ties by id.
     pub(crate) fn new(k: usize) -> Self {
+        Self::in_order(k, None)
+    }
+
+    /// Orders ties by the places of items, if given, and leaves out items that are [`NOWHERE`].
+    pub(crate) fn in_order(k: usize, places: Option<&'a [u32]>) -> Self {
         Self {
             k,
             best: Vec::new(),
             bar: None,
+            places,
         }
     }
 
@@ -49,7 +61,7 @@ impl TopK {
             // Counting without a branch compiles to vector instructions. Comparisons with NaN are false, so a chunk with a NaN is never
             // skipped.
             if let Some(bar) = self.bar
-                && chunk.iter().filter(|&&score| score <= bar).count() == chunk.len()
+                && self.is_below(bar.score, chunk)
             {
                 continue;
             }
@@ -58,25 +70,53 @@ impl TopK {
                 if score.is_nan() {
                     return Err(NotANumber { item });
                 }
-                if self.bar.is_some_and(|bar| score <= bar) || excluded.binary_search(&item).is_ok() {
+                let ranked = RankedItem { item, score };
+                let loses = self.bar.is_some_and(|bar| better(self.places, bar, ranked).is_lt());
+                if loses || self.place(item) == NOWHERE || excluded.binary_search(&item).is_ok() {
                     continue;
                 }
-                self.best.push(RankedItem { item, score });
+                self.best.push(ranked);
                 if self.best.len() == room {
-                    self.best.select_nth_unstable_by(room / 2 - 1, |a, b| better_first(*a, *b));
+                    let places = self.places;
+                    self.best.select_nth_unstable_by(room / 2 - 1, |a, b| better(places, *a, *b));
                     self.best.truncate(room / 2);
-                    self.bar = self.best.last().map(|ranked| ranked.score);
+                    self.bar = self.best.last().copied();
                 }
             }
         }
         Ok(())
     }
 
-    /// The items of highest score, best first; ties are ordered by item id. The list is shorter than `k` if fewer items remain.
+    /// Whether no score of the chunk gets past the bar. Items are visited in the order of their ids, so in this order ties lose.
+    fn is_below(&self, bar: f32, chunk: &[f32]) -> bool {
+        let below = match self.places {
+            None => chunk.iter().filter(|&&score| score <= bar).count(),
+            Some(_) => chunk.iter().filter(|&&score| score < bar).count(),
+        };
+        below == chunk.len()
+    }
+
+    fn place(&self, item: u32) -> u32 {
+        self.places.map_or(item, |places| places[item as usize])
+    }
+
+    /// The items of highest score, best first. The list is shorter than `k` if fewer items remain.
     pub(crate) fn into_list(mut self) -> Vec<RankedItem> {
-        self.best.sort_unstable_by(|a, b| better_first(*a, *b));
+        let places = self.places;
+        self.best.sort_unstable_by(|a, b| better(places, *a, *b));
         self.best.truncate(self.k);
         self.best
+    }
+}
+
+/// Orders by descending score, then by the places of the items.
+fn better(places: Option<&[u32]>, a: RankedItem, b: RankedItem) -> Ordering {
+    match places {
+        None => better_first(a, b),
+        Some(places) => {
+            let by_score = b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
+            by_score.then_with(|| places[a.item as usize].cmp(&places[b.item as usize]))
+        }
     }
 }
 
@@ -168,6 +208,25 @@ mod tests {
                 in_pieces.offer(23 * piece as u32, scores, &excluded).unwrap();
             }
             prop_assert_eq!(in_pieces.into_list().iter().map(|ranked| ranked.item).collect::<Vec<_>>(), expected);
+        }
+
+        /// Reversed places reverse ties, whatever the pieces; places that are nowhere leave items out.
+        #[test]
+        fn ties_are_ordered_by_places(
+            scores in prop::collection::vec((-2_i8..2).prop_map(f32::from), 0..200),
+            k in 0_usize..50,
+            every in 2_usize..9,
+        ) {
+            let count = scores.len() as u32;
+            let places: Vec<u32> = (0..count).map(|item| if item as usize % every == 0 { NOWHERE } else { count - item }).collect();
+            let mut expected: Vec<u32> = (0..count).filter(|&item| places[item as usize] != NOWHERE).collect();
+            expected.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(b.cmp(&a)));
+            expected.truncate(k);
+            let mut top = TopK::in_order(k, Some(&places));
+            for (piece, scores) in scores.chunks(23).enumerate() {
+                top.offer(23 * piece as u32, scores, &[]).unwrap();
+            }
+            prop_assert_eq!(top.into_list().iter().map(|ranked| ranked.item).collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Ranks the items for many users, one block of users at a time.
 
-use super::{DotProducts, RankingError, Scorer, dot_products};
+use super::wanted::Wanted;
+use super::{DotProducts, ItemOrder, RankingError, Scorer, dot_products};
 use crate::Interrupt;
-use crate::top_k::{RankedItem, top_k};
+use crate::top_k::RankedItem;
 use bcl_data::Interactions;
 use rayon::prelude::*;
 
@@ -27,19 +28,6 @@ impl Default for Blocks {
 
 /// Users whose dot products are computed before the interrupt is checked again.
 const USERS_AT_A_TIME: usize = 4096;
-
-/// The items that a list has: the `k` best, without the user's items in `excluded`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) k: usize,
-    pub(super) excluded: Option<&'a Interactions>,
-}
-
-impl<'a> Wanted<'a> {
-    fn excluded_for(self, user: u32) -> &'a [u32] {
-        self.excluded.map_or(&[][..], |excluded| excluded.items_of(user))
-    }
-}
 
 impl Blocks {
     /// Computes the list of each user on all threads, hands it to `rank` there, and calls `each` with the outcomes in the order of the users,
@@ -85,7 +73,7 @@ fn of_dot_products<T: Send>(
     rank: &(impl Fn(u32, Vec<RankedItem>) -> T + Sync),
 ) -> Vec<Result<T, RankingError>> {
     let of_some = |users: &[u32]| {
-        let lists = products.best(users, wanted.k, |user| wanted.excluded_for(user));
+        let lists = products.best(users, wanted);
         let ranked = users.iter().zip(lists).map(|(&user, list)| Ok(rank(user, list?)));
         ranked.collect::<Vec<_>>()
     };
@@ -107,7 +95,7 @@ fn of_rows<T: Send>(
         "scores must have the shape [num_users, num_items]"
     );
     let of_one = |(&user, scores): (&u32, &[f32])| {
-        let list = top_k(scores, wanted.excluded_for(user), wanted.k);
+        let list = wanted.of_row(user, scores);
         let list = list.map_err(|nan| RankingError::NotANumber { user, item: nan.item })?;
         Ok(rank(user, list))
     };
@@ -133,6 +121,7 @@ fn of_rows<T: Send>(
 pub struct TopItems<'a> {
     scorer: &'a dyn Scorer,
     excluded: Option<&'a Interactions>,
+    order: Option<&'a ItemOrder>,
     k: usize,
     blocks: Blocks,
 }
@@ -143,6 +132,7 @@ impl<'a> TopItems<'a> {
         Self {
             scorer,
             excluded: None,
+            order: None,
             k,
             blocks: Blocks::default(),
         }
@@ -162,13 +152,27 @@ impl<'a> TopItems<'a> {
         self
     }
 
+    /// Lists only the items of an order, and ties in this order instead of the items' numbers.
+    ///
+    /// # Panics
+    /// Panics if the scorer and the order have different numbers of items.
+    pub fn in_order(mut self, order: &'a ItemOrder) -> Self {
+        assert_eq!(
+            self.scorer.num_items(),
+            order.num_items(),
+            "scorer and order must have the same number of items"
+        );
+        self.order = Some(order);
+        self
+    }
+
     /// Stops with [`RankingError::Interrupted`] once `is_requested` returns `true`, which is checked before each block of users.
     pub fn with_interrupt(mut self, is_requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.blocks.interrupt = Interrupt::when(is_requested);
         self
     }
 
-    /// Calls `each` with every user and the user's best items, best first, in the order of `users`. Ties are ordered by item id. A list
+    /// Calls `each` with every user and the user's best items, best first, in the order of `users`. Ties are ordered by item number. A list
     /// is shorter than `k` if fewer items remain.
     ///
     /// # Errors
@@ -184,6 +188,7 @@ impl<'a> TopItems<'a> {
         let wanted = Wanted {
             k: self.k,
             excluded: self.excluded,
+            order: self.order,
         };
         self.blocks
             .run(self.scorer, users, wanted, |_, list| list, |user, list| each(user, &list))

@@ -1,6 +1,7 @@
 //! Scores that are dot products, computed tile by tile.
 
 use super::RankingError;
+use super::wanted::Wanted;
 use crate::top_k::{RankedItem, TopK};
 use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use std::ops::Range;
@@ -37,22 +38,17 @@ impl DotProducts {
         Self { users, items, dim }
     }
 
-    /// The `k` best items of each of at most [`USERS`] users, best first, without those that `excluded` lists for the user.
+    /// The best items of each of at most [`USERS`] users, best first.
     ///
     /// Scores do not depend on which users are computed together: the products always have the shape of a full tile.
-    pub(super) fn best<'a>(
-        &self,
-        users: &[u32],
-        k: usize,
-        excluded: impl Fn(u32) -> &'a [u32],
-    ) -> Vec<Result<Vec<RankedItem>, RankingError>> {
+    pub(super) fn best(&self, users: &[u32], wanted: Wanted<'_>) -> Vec<Result<Vec<RankedItem>, RankingError>> {
         let mut vectors = vec![0.0; USERS * self.dim];
         for (vector, &user) in vectors.chunks_mut(self.dim).zip(users) {
             let start = user as usize * self.dim;
             vector.copy_from_slice(&self.users[start..start + self.dim]);
         }
         let num_items = self.items.len() / self.dim;
-        let mut lists: Vec<_> = users.iter().map(|_| Ok(TopK::new(k))).collect();
+        let mut lists: Vec<_> = users.iter().map(|_| Ok(wanted.list())).collect();
         let mut scores = vec![0.0; USERS * ITEMS.min(num_items)];
         for first in (0..num_items).step_by(ITEMS) {
             let items = first..num_items.min(first + ITEMS);
@@ -60,7 +56,7 @@ impl DotProducts {
             self.tile(&vectors, &items, scores);
             for ((list, &user), scores) in lists.iter_mut().zip(users).zip(scores.chunks(items.len())) {
                 let Ok(top) = list else { continue };
-                if let Err(nan) = top.offer(first as u32, scores, excluded(user)) {
+                if let Err(nan) = top.offer(first as u32, scores, wanted.excluded_for(user)) {
                     *list = Err(RankingError::NotANumber { user, item: nan.item });
                 }
             }
@@ -86,7 +82,7 @@ impl DotProducts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::Seed;
+    use bcl_data::{Interactions, Seed};
     use rand::RngExt;
 
     const DIM: usize = 37;
@@ -98,11 +94,20 @@ mod tests {
         DotProducts::new(values(num_users), values(2 * ITEMS + 77), DIM)
     }
 
+    fn wanted(k: usize, excluded: Option<&Interactions>) -> Wanted<'_> {
+        Wanted {
+            k,
+            excluded,
+            order: None,
+        }
+    }
+
     #[test]
     fn lists_are_those_of_sorted_dot_products() {
         let products = random(5);
         let excluded = [3, 700, 2000];
-        let lists = products.best(&[4, 1], 30, |_| &excluded);
+        let of_all = Interactions::from_pairs(5, 2 * ITEMS + 77, (0..5).flat_map(|user| excluded.map(|item| (user, item))));
+        let lists = products.best(&[4, 1], wanted(30, Some(&of_all)));
         for (user, list) in [4, 1].into_iter().zip(lists) {
             let list = list.unwrap();
             let vector = &products.users[user * DIM..(user + 1) * DIM];
@@ -126,9 +131,9 @@ mod tests {
     fn lists_do_not_depend_on_the_other_users() {
         let products = random(USERS);
         let all: Vec<u32> = (0..USERS as u32).collect();
-        let together = products.best(&all, 20, |_| &[]);
+        let together = products.best(&all, wanted(20, None));
         for (user, list) in all.iter().zip(together) {
-            let alone = products.best(&[*user], 20, |_| &[]).remove(0).unwrap();
+            let alone = products.best(&[*user], wanted(20, None)).remove(0).unwrap();
             let bits = |list: Vec<RankedItem>| {
                 list.iter()
                     .map(|ranked| (ranked.item, ranked.score.to_bits()))
@@ -142,7 +147,7 @@ mod tests {
     fn the_first_score_that_is_not_a_number_is_named() {
         let mut products = random(3);
         products.items[(ITEMS + 5) * DIM] = f32::NAN;
-        let lists = products.best(&[2, 0], 3, |_| &[]);
+        let lists = products.best(&[2, 0], wanted(3, None));
         for (user, list) in [2, 0].into_iter().zip(lists) {
             let item = ITEMS as u32 + 5;
             assert!(matches!(list, Err(RankingError::NotANumber { user: u, item: i }) if (u, i) == (user, item)));

@@ -1,9 +1,10 @@
 //! Ranks all items for every user and averages the metrics.
 
-use super::blocks::{Blocks, Wanted};
+use super::blocks::Blocks;
 use super::coverage::RecommendationCounts;
 use super::user_metrics::{Discounts, UserMetrics, insert_means, names};
-use super::{RankingError, Scorer};
+use super::wanted::Wanted;
+use super::{ItemOrder, RankingError, Scorer};
 use crate::Interrupt;
 use crate::top_k::RankedItem;
 use bcl_data::Interactions;
@@ -47,6 +48,7 @@ pub struct RankingEvaluator {
     users: Vec<u32>,
     discounts: Discounts,
     blocks: Blocks,
+    order: Option<ItemOrder>,
 }
 
 /// One user's list and its metrics.
@@ -130,6 +132,7 @@ impl RankingEvaluator {
             users,
             discounts: Discounts::new(longest),
             blocks: Blocks::default(),
+            order: None,
         }
     }
 
@@ -138,6 +141,20 @@ impl RankingEvaluator {
     /// It affects memory and speed, but not the results.
     pub fn with_block_bytes(mut self, bytes: usize) -> Self {
         self.blocks.bytes = bytes;
+        self
+    }
+
+    /// Ranks only the items of an order, and ties in this order instead of the items' numbers. Held-out items without a place count as missed.
+    ///
+    /// # Panics
+    /// Panics if the order has another number of items.
+    pub fn in_order(mut self, order: ItemOrder) -> Self {
+        assert_eq!(
+            order.num_items(),
+            self.train.num_items(),
+            "order and interactions must have the same number of items"
+        );
+        self.order = Some(order);
         self
     }
 
@@ -227,6 +244,7 @@ impl RankingEvaluator {
             Wanted {
                 k: self.cutoffs[self.cutoffs.len() - 1].min(num_items),
                 excluded: Some(&self.train),
+                order: self.order.as_ref(),
             },
             |user, list| self.measure(user, list),
             |_, ranking| {

@@ -4,7 +4,7 @@ use super::{RankingError, Scorer, TopItems};
 use crate::top_k::RankedItem;
 use bcl_data::Interactions;
 
-/// The `k` best items for `user`, without the user's training items. Best first; ties are ordered by item id.
+/// The `k` best items for `user`, without the user's training items. Best first; ties are ordered by item number.
 ///
 /// ```
 /// use bcl_data::Interactions;

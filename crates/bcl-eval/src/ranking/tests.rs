@@ -1,6 +1,6 @@
 //! The evaluator against values computed by hand, a slow reference, and itself with other block sizes and thread counts.
 
-use super::{RankingError, RankingEvaluator, Scorer, top_items};
+use super::{ItemOrder, RankingError, RankingEvaluator, Scorer, TopItems, top_items};
 use bcl_data::Interactions;
 use bcl_report::result::Metrics;
 use proptest::prelude::*;
@@ -311,4 +311,29 @@ proptest! {
             prop_assert_eq!(metrics["recall@40"], 1.0);
         }
     }
+}
+
+#[test]
+fn items_without_a_place_are_in_no_list_and_count_as_missed() {
+    let train = Interactions::from_pairs(2, 4, [(0, 0), (1, 0), (1, 1)]);
+    let test = Interactions::from_pairs(2, 4, [(0, 1), (0, 2), (0, 3)]);
+    // Scores that prefer what was never trained.
+    let scores = [0.1, 0.2, 0.9, 0.8].repeat(2);
+    let scorer = Table { num_items: 4, scores };
+    let order = ItemOrder::numbered(4).without_untrained(&train);
+    let evaluate = |evaluator: RankingEvaluator| evaluator.evaluate(&scorer).unwrap()["recall@3"];
+    assert_eq!(evaluate(RankingEvaluator::new(&[3], &train, &test)), 1.0);
+    assert_eq!(
+        evaluate(RankingEvaluator::new(&[3], &train, &test).in_order(order.clone())),
+        1.0 / 3.0
+    );
+    let mut listed = Vec::new();
+    let lists = TopItems::new(&scorer, 4).in_order(&order);
+    lists
+        .of_users(&[0], |_, list| {
+            listed = list.iter().map(|ranked| ranked.item).collect();
+            Ok::<(), RankingError>(())
+        })
+        .unwrap();
+    assert_eq!(listed, [1, 0]);
 }

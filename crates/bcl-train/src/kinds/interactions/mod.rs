@@ -22,7 +22,7 @@ use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed, negatives::NegativeSampler};
-use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
+use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankingEvaluator};
 use bcl_files::notice;
 use bcl_models::{Graph, Recommender};
 use bcl_recipe::RecommenderRecipe;
@@ -226,7 +226,12 @@ fn trained(
 
 /// Ranks for the test users of the data that have training interactions.
 fn evaluator(recipe: &RecommenderRecipe, data: &InteractionData) -> RankingEvaluator {
-    RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.trained_test())
+    RankingEvaluator::new(&recipe.evaluation.cutoffs, &data.train, &data.trained_test()).in_order(item_order(data))
+}
+
+/// The order of ties, without the items about which nothing was learned.
+fn item_order(data: &InteractionData) -> ItemOrder {
+    ItemOrder::hashed(data.items.iter()).without_untrained(&data.train)
 }
 
 /// The graph of the interactions that an encoder propagates along.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{error::Error, training::Stop};
 use bcl_data::{InteractionData, Interactions};
-use bcl_eval::ranking::{EmbeddingScorer, RankedItem, RankingEvaluator, TopItems};
+use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankedItem, RankingEvaluator, TopItems};
 use bcl_models::{Embeddings, Similarity};
 use bcl_report::{UserMetrics, result::Metrics};
 use burn::tensor::{Tensor, TensorData};
@@ -56,7 +56,7 @@ impl TrainedRecommender {
             Some(test) => InteractionData { test, ..data.clone() }.trained_test(),
             None => data.trained_test(),
         };
-        let evaluator = RankingEvaluator::new(cutoffs, &data.train, &tested);
+        let evaluator = RankingEvaluator::new(cutoffs, &data.train, &tested).in_order(self.order());
         let scorer = EmbeddingScorer::new(Embeddings {
             users: if options.fold_in {
                 self.folded_users()
@@ -80,7 +80,7 @@ impl TrainedRecommender {
     /// Returns an error if a score is not finite.
     pub fn recommend(&self, user: u32, options: ListOptions) -> Result<Recommendations, Error> {
         let seen = (!options.include_seen).then_some(&self.data.train);
-        let list = ranked(&EmbeddingScorer::new(self.embeddings.clone()), seen, user, options.top)?;
+        let list = self.ranked(&EmbeddingScorer::new(self.embeddings.clone()), seen, user, options.top)?;
         Ok(Recommendations::new(self, Subject::of_user(&self.data, user), &list))
     }
 
@@ -97,7 +97,7 @@ impl TrainedRecommender {
             items: self.embeddings.items.clone(),
         });
         let seen = Interactions::from_pairs(1, self.data.items.len(), items.iter().map(|&item| (0, item)));
-        let list = ranked(&scorer, (!options.include_seen).then_some(&seen), 0, options.top)?;
+        let list = self.ranked(&scorer, (!options.include_seen).then_some(&seen), 0, options.top)?;
         Ok(Recommendations::new(self, Subject::of_new_user(self, &items), &list))
     }
 
@@ -107,7 +107,7 @@ impl TrainedRecommender {
     /// Returns an error if a score is not finite.
     pub fn similar(&self, item: u32, top: usize) -> Result<Recommendations, Error> {
         let itself = itself(self.data.items.len());
-        let list = ranked(&self.cosines(), Some(&itself), item, top)?;
+        let list = self.ranked(&self.cosines(), Some(&itself), item, top)?;
         Ok(Recommendations::new(self, Subject::of_item(self, item), &list))
     }
 
@@ -123,7 +123,8 @@ impl TrainedRecommender {
         each: impl FnMut(u32, &[RankedItem]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let scorer = EmbeddingScorer::new(self.embeddings.clone());
-        let ranking = TopItems::new(&scorer, options.top);
+        let order = self.order();
+        let ranking = TopItems::new(&scorer, options.top).in_order(&order);
         let ranking = if options.include_seen {
             ranking
         } else {
@@ -145,9 +146,35 @@ impl TrainedRecommender {
         each: impl FnMut(u32, &[RankedItem]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (scorer, itself) = (self.cosines(), itself(self.data.items.len()));
-        let stop = stop.clone();
-        let ranking = TopItems::new(&scorer, top).excluding(&itself);
+        let (stop, order) = (stop.clone(), self.order());
+        let ranking = TopItems::new(&scorer, top).in_order(&order).excluding(&itself);
         ranking.with_interrupt(move || stop.is_requested()).of_users(items, each)
+    }
+
+    /// The best items for one user of a scorer.
+    fn ranked(
+        &self,
+        scorer: &EmbeddingScorer,
+        seen: Option<&Interactions>,
+        user: u32,
+        top: usize,
+    ) -> Result<Vec<RankedItem>, Error> {
+        let mut best = Vec::new();
+        let order = self.order();
+        let ranking = TopItems::new(scorer, top).in_order(&order);
+        let ranking = match seen {
+            Some(seen) => ranking.excluding(seen),
+            None => ranking,
+        };
+        ranking.of_users(&[user], |_, list| {
+            best = list.to_vec();
+            Ok::<(), Error>(())
+        })?;
+        Ok(best)
+    }
+
+    fn order(&self) -> ItemOrder {
+        super::item_order(&self.data)
     }
 
     /// Scores items as neighbours of items: the cosine of their embeddings.
@@ -182,21 +209,6 @@ impl TrainedRecommender {
             .collect();
         Tensor::from_data(TensorData::new(all, [histories.len(), dim]), &device)
     }
-}
-
-/// Ranks for one user of a scorer.
-fn ranked(scorer: &EmbeddingScorer, seen: Option<&Interactions>, user: u32, top: usize) -> Result<Vec<RankedItem>, Error> {
-    let mut best = Vec::new();
-    let ranking = TopItems::new(scorer, top);
-    let ranking = match seen {
-        Some(seen) => ranking.excluding(seen),
-        None => ranking,
-    };
-    ranking.of_users(&[user], |_, list| {
-        best = list.to_vec();
-        Ok::<(), Error>(())
-    })?;
-    Ok(best)
 }
 
 /// Each item as its own only item, to leave it out of its neighbours.
