@@ -260,4 +260,6 @@ pub struct ImageData {
     pub test: Collection,
     /// One line per file that was skipped because it could not be read: its name and the reason.
     pub skipped: Vec<String>,
+    /// What else was left out or not done, in a sentence each, for the user.
+    pub notes: Vec<String>,
 }

@@ -37,6 +37,7 @@
 //! the epoch, so the number of threads does not affect the result.
 
 pub mod collection;
+pub mod decoding;
 pub mod error;
 pub mod few_labels;
 pub mod hold_out;
@@ -48,6 +49,7 @@ mod unreadable;
 pub mod views;
 
 pub use collection::{Collection, Image, ImageData, Loaded};
+pub use decoding::{Background, Decoding, Orientation};
 pub use error::ImageError;
 pub use few_labels::{by_class, few_labels};
 pub use hold_out::hold_out;

@@ -1,8 +1,9 @@
 //! Loads files into an [`ImageData`].
 
+use crate::decoding::Decoding;
 use crate::error::ImageError;
 use crate::read::store::Store;
-use crate::read::{Broken, CacheBytes, Limits, cifar, image_folder, stl, tiny_imagenet};
+use crate::read::{Broken, CacheBytes, Limits, Reading, cifar, image_folder, stl, tiny_imagenet};
 use crate::{Collection, ImageData};
 use bcl_data::manifest::{ImageCounts, ImageFormat, Layout};
 use bcl_data::{DataError, Manifest};
@@ -26,7 +27,7 @@ pub enum ImageSource {
         /// Test images.
         test: PathBuf,
     },
-    /// JPEG, PNG and WebP images, with at most one enclosing folder. Classes are in alphabetical order, images in the order of their paths.
+    /// JPEG, PNG and WebP images, whatever their names, with at most two enclosing folders. Classes are in alphabetical order, images in the order of their paths.
     ///
     /// | layout | meaning |
     /// | --- | --- |
@@ -83,7 +84,7 @@ impl ImageSource {
 
 /// Reads images as 8-bit RGB. Decoding is parallel; the result does not depend on the number of threads.
 ///
-/// Grey becomes equal red, green and blue, alpha is dropped, 16 bits are rounded to 8. JPEG files in four colours (CMYK) are refused.
+/// Grey becomes equal red, green and blue, transparent pixels are on white, 16 bits are rounded to 8; see [`Decoding`]. JPEG files in four colours (CMYK) are refused.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or is of no use: a broken image, a single image, a class of test that train lacks.
@@ -115,6 +116,8 @@ pub struct LoadOptions {
     pub skip_broken: bool,
     /// Whether images are decoded each time they are needed, with a cache of this size.
     pub stream: Option<CacheBytes>,
+    /// How image files become pixels.
+    pub decoding: Decoding,
 }
 
 /// Reads images like [`load`], with options.
@@ -148,7 +151,12 @@ pub fn load_with(name: &str, source: &ImageSource, dir: &Path, options: LoadOpti
     } else {
         Broken::Refuse { may_skip: true }
     };
-    read(name, source, dir, broken, options.stream)
+    let reading = Reading {
+        broken,
+        stream: options.stream,
+        decoding: options.decoding,
+    };
+    read(name, source, dir, reading)
 }
 
 /// Reads images like [`load`], but skips JPEG, PNG and WebP files that cannot be read; [`ImageData::skipped`] lists them.
@@ -158,26 +166,21 @@ pub fn load_with(name: &str, source: &ImageSource, dir: &Path, options: LoadOpti
 pub fn load_skipping_broken(name: &str, source: &ImageSource, dir: &Path) -> Result<ImageData, ImageError> {
     let skip_broken = LoadOptions {
         skip_broken: true,
-        stream: None,
+        ..LoadOptions::default()
     };
     load_with(name, source, dir, skip_broken)
 }
 
-fn read(
-    name: &str,
-    source: &ImageSource,
-    dir: &Path,
-    broken: Broken,
-    stream: Option<CacheBytes>,
-) -> Result<ImageData, ImageError> {
+fn read(name: &str, source: &ImageSource, dir: &Path, reading: Reading) -> Result<ImageData, ImageError> {
+    let stream = reading.stream;
     let limits = stream.map_or_else(Limits::default, |_| Limits::of_streams());
     let open = |path: &Path| {
         let store = Store::open(&dir.join(path), limits)?;
         Ok::<_, ImageError>(if stream.is_some() { store.skimming() } else { store })
     };
     let data = match source {
-        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?, broken, stream),
-        ImageSource::Archive { path } => image_folder::read(&open(path)?, broken, stream),
+        ImageSource::Folder { train, test } => image_folder::read_parts(&open(train)?, &open(test)?, reading),
+        ImageSource::Archive { path } => image_folder::read(&open(path)?, reading),
         ImageSource::Cifar10 { path }
         | ImageSource::Cifar100 { path }
         | ImageSource::Stl10 { path, .. }
@@ -218,13 +221,7 @@ pub fn load_manifest(manifest: &Manifest, dir: &Path) -> Result<ImageData, Image
         unreachable!("a data set without images has no images to locate");
     };
     let source = ImageSource::of(format, path.clone());
-    let data = read(
-        &manifest.name,
-        &source,
-        Path::new(""),
-        Broken::Refuse { may_skip: false },
-        None,
-    )?;
+    let data = read(&manifest.name, &source, Path::new(""), Reading::STRICT)?;
     if let Some(expected) = &manifest.counts.images {
         check_counts(&data, expected, &path)?;
     }

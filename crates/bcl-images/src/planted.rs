@@ -110,6 +110,7 @@ impl PlantedImagesConfig {
             train: self.part(self.train, seed.named("train")),
             test: self.part(self.test, seed.named("test")),
             skipped: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -70,6 +70,7 @@ impl Subset {
             train: data.train.select_classes(&classes)?,
             test: data.test.select_classes(&classes)?,
             skipped: data.skipped,
+            notes: data.notes,
         })
     }
 }

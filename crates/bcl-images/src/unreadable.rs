@@ -74,6 +74,7 @@ impl ImageData {
             test: left_of(&self.test, self.train.len()),
             train,
             skipped,
+            notes: self.notes.clone(),
         })
     }
 }

@@ -86,7 +86,7 @@ pub use recipe::{
     GraphEvaluationConfig, GraphRecipe, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEncoderKind,
     ImageEvaluationConfig, ImageRecipe, LearningRateSchedule, LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind,
     Precision, Protocol, RankingEvaluationConfig, Recipe, RecommenderRecipe, ResNetEncoderConfig, RunRecipe, Sampling,
-    SelectionConfig, TrainingConfig, built_in, check_precision, find, from_toml,
+    SelectionConfig, TrainingConfig, built_in, check_precision, find, from_toml, say_notes,
 };
 pub use refusal::Refusal;
 pub use suggest::nearest;

@@ -169,6 +169,7 @@ mod tests {
             train: images.clone(),
             test: images,
             skipped: Vec::new(),
+            notes: Vec::new(),
         };
         let evaluator = ImageEvaluator::new(Arc::new(data), extractor, ImageEvaluationConfig::default(), Seed(1));
         (evaluator, [labelled.clone(), labelled])

@@ -52,11 +52,15 @@ impl<'a> Entry<'a> {
             None => names::utf8(&self.raw_name).map(str::to_owned),
         };
         name.map_err(|problem| {
-            ArchiveError::unusable(
-                self.at.clone(),
-                format!("the name {problem}"),
-                "Do not trust this archive; repack it with plain relative names",
-            )
+            let remedy = match (problem, &self.at.entry) {
+                (names::NOT_UTF8, None) => "Rename it: `convmv -f ENCODING -t utf8 -r --notest FOLDER`, with ENCODING such as latin1 or cp932",
+                (names::NOT_UTF8, Some(_)) => {
+                    "Unpack the archive, rename the files (`convmv -f ENCODING -t utf8 -r --notest FOLDER`, with ENCODING such as latin1 or \
+                     cp932), and name the folder"
+                }
+                _ => "Do not trust this archive; repack it with plain relative names",
+            };
+            ArchiveError::unusable(self.at.clone(), format!("the name {problem}"), remedy)
         })
     }
 

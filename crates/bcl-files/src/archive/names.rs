@@ -22,12 +22,32 @@ pub(super) fn plain(name: &[u8]) -> Result<String, &'static str> {
 
 /// The name as text.
 pub(super) fn utf8(name: &[u8]) -> Result<&str, &'static str> {
-    std::str::from_utf8(name).map_err(|_| "is not UTF-8")
+    std::str::from_utf8(name).map_err(|_| NOT_UTF8)
 }
 
-/// Whether a file belongs to the system: hidden files, and those that macOS adds to archives.
+/// What is wrong with a name in an unknown encoding.
+pub(super) const NOT_UTF8: &str = "is not UTF-8";
+
+/// Files and folders that systems add to those of the user: macOS to archives, Windows, and network storage by Synology and QNAP.
+const OF_SYSTEMS: [&str; 12] = [
+    "__MACOSX",
+    "Icon\r",
+    "Thumbs.db",
+    "ehthumbs.db",
+    "desktop.ini",
+    "$RECYCLE.BIN",
+    "System Volume Information",
+    "@eaDir",
+    "#recycle",
+    "@Recycle",
+    "@Recently-Snapshot",
+    "lost+found",
+];
+
+/// Whether a file belongs to the system: hidden files, and those that systems add.
 pub fn is_hidden(name: &str) -> bool {
-    name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
+    let is_of_system = |part: &str| OF_SYSTEMS.iter().any(|known| part.eq_ignore_ascii_case(known));
+    name.split('/').any(|part| part.starts_with('.') || is_of_system(part))
 }
 
 /// The file name, if the file is in at most one folder: archives contain their files directly or in one folder.
@@ -67,7 +87,8 @@ mod tests {
     #[test]
     fn hidden_files_are_the_systems() {
         assert!(is_hidden("__MACOSX/train/cat/._1.jpg") && is_hidden("train/.DS_Store"));
-        assert!(!is_hidden("train/cat.1/a.jpg"));
+        assert!(is_hidden("train/@eaDir/1.jpg/SYNOPHOTO_THUMB_M.jpg") && is_hidden("cat/thumbs.db"));
+        assert!(!is_hidden("train/cat.1/a.jpg") && !is_hidden("train/eaDir/thumbs.png"));
     }
 
     #[test]

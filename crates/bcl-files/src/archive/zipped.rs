@@ -26,13 +26,19 @@ pub(super) fn for_each<E: From<ArchiveError>>(path: &Path, mut reader: impl Read
     let mut archive = ZipArchive::new(reader).map_err(of_archive)?;
     let mut unpacked = 0;
     for index in 0..archive.len() {
-        let raw = archive.by_index_raw(index).map(|zipped| zipped.name().as_bytes().to_vec());
-        let raw_name = raw.map_err(of_archive)?;
+        let raw = archive
+            .by_index_raw(index)
+            .map(|zipped| (name_of(zipped.name_raw()), zipped.encrypted()));
+        let (raw_name, is_encrypted) = raw.map_err(of_archive)?;
         let at = FileLocation::entry(path, &raw_name);
+        if is_encrypted {
+            let remedy = "Unpack it with its password, and name the folder";
+            return Err(ArchiveError::unusable(at, "is encrypted", remedy).into());
+        }
         let mut zipped = archive.by_index(index).map_err(|error| failed(at.clone(), error))?;
         let kind = if zipped.is_symlink() {
             EntryKind::Other("a link")
-        } else if zipped.is_dir() {
+        } else if raw_name.ends_with(b"/") {
             EntryKind::Folder
         } else {
             EntryKind::File
@@ -53,6 +59,12 @@ pub(super) fn for_each<E: From<ArchiveError>>(path: &Path, mut reader: impl Read
     Ok(())
 }
 
+/// The name with forward slashes: some programs for Windows write backslashes, against the standard. Bytes are those of the archive, because what is
+/// not UTF-8 has an encoding that nobody knows.
+fn name_of(raw: &[u8]) -> Vec<u8> {
+    raw.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()
+}
+
 /// A name that occurs twice, if there is one. The `zip` crate silently keeps the last entry of a name, so this reads the directory itself.
 fn repeated_name(reader: &mut (impl Read + Seek), start: u64) -> Result<Option<Vec<u8>>, ZipError> {
     const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
@@ -71,6 +83,7 @@ fn repeated_name(reader: &mut (impl Read + Seek), start: u64) -> Result<Option<V
         directory.read_exact(&mut name)?;
         let rest = number(30) + number(32);
         io::copy(&mut directory.by_ref().take(rest), &mut io::sink())?;
+        let name = name_of(&name);
         if !name.ends_with(b"/") && !names.insert(name.clone()) {
             return Ok(Some(name));
         }
@@ -102,6 +115,11 @@ fn failed(at: FileLocation, error: ZipError) -> ArchiveError {
         ZipError::InvalidArchive(reason) if reason.contains("EOCD") || reason.contains("end of central directory") => {
             ArchiveError::truncated(at)
         }
+        ZipError::UnsupportedArchive(reason) => ArchiveError::unusable(
+            at,
+            format!("is packed in a way that is not read: {reason}"),
+            "Unpack it and name the folder, or pack it again as a plain .zip or .tar.gz",
+        ),
         error => ArchiveError::reading(at, io::Error::other(error)),
     }
 }

@@ -5,6 +5,8 @@ use super::decode::Outline;
 use super::limits::Limits;
 use super::origin::Origin;
 use super::store::Entry;
+use super::streamed::CacheBytes;
+use crate::decoding::{Background, Decoding, Orientation};
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;
 use rayon::prelude::*;
@@ -25,17 +27,42 @@ pub(crate) enum Broken {
     Skip,
 }
 
+/// How images are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) broken: Broken,
+    /// The cache, if images are decoded when they are needed.
+    pub(crate) stream: Option<CacheBytes>,
+    pub(crate) decoding: Decoding,
+}
+
+impl Reading {
+    /// Reads all images at once, and refuses those that are broken.
+    pub(crate) const STRICT: Self = Self {
+        broken: Broken::Refuse { may_skip: false },
+        stream: None,
+        decoding: Decoding {
+            background: Background::White,
+            orientation: Orientation::Stored,
+        },
+    };
+}
+
 /// The results of a [`Decoder`].
 pub(super) struct Decoded {
     /// The images, sorted by name, so that the order in the archive does not matter.
     pub(super) images: Vec<(String, Content)>,
     /// One line per skipped file.
     pub(super) skipped: Vec<String>,
+    /// Number of images whose metadata ask for a turn that was not made.
+    pub(super) turned: usize,
 }
 
 /// Collects image files and decodes them in parallel.
 pub(super) struct Decoder {
     limits: Limits,
+    decoding: Decoding,
+    turned: usize,
     waiting: Vec<(String, FileLocation, Outline, Vec<u8>)>,
     waiting_bytes: u64,
     waiting_pixels: u64,
@@ -46,9 +73,11 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, decoding: Decoding) -> Self {
         Self {
             limits,
+            decoding,
+            turned: 0,
             waiting: Vec::new(),
             waiting_bytes: 0,
             waiting_pixels: 0,
@@ -67,7 +96,8 @@ impl Decoder {
         };
         match self.outline(entry) {
             Ok(outline) => {
-                let origin = Origin::new(entry.at.clone(), start, entry.size, outline);
+                self.turned += usize::from(outline.stays_turned(self.decoding));
+                let origin = Origin::new(entry.at.clone(), start, entry.size, outline, self.decoding);
                 self.decoded.push((name, Content::File(origin)));
                 Ok(())
             }
@@ -83,6 +113,10 @@ impl Decoder {
                 bytes.extend(entry.head(u64::MAX)?);
                 Outline::of_head(&bytes, &entry.at, self.limits)
             }
+            Ok(outline) if outline.may_turn_later(self.decoding) => {
+                bytes.extend(entry.head(u64::MAX)?);
+                Outline::read(&bytes, &entry.at, self.limits)
+            }
             outline => outline,
         }
     }
@@ -95,6 +129,7 @@ impl Decoder {
             Ok(read) => read,
             Err(error) => return self.reject(name, error),
         };
+        self.turned += usize::from(outline.stays_turned(self.decoding));
         self.waiting_bytes += bytes.len() as u64;
         self.waiting_pixels += outline.pixel_bytes();
         self.all_pixels += outline.pixel_bytes();
@@ -137,16 +172,17 @@ impl Decoder {
                 Ok(Decoded {
                     images: self.decoded,
                     skipped,
+                    turned: self.turned,
                 })
             }
         }
     }
 
     fn decode(&mut self) -> Result<(), ImageError> {
-        let limits = self.limits;
+        let (limits, decoding) = (self.limits, self.decoding);
         let batch: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()
-            .map(|(name, at, outline, bytes)| (name, outline.decode(&bytes, &at, limits)))
+            .map(|(name, at, outline, bytes)| (name, outline.decode(&bytes, &at, limits, decoding)))
             .collect();
         for (name, picture) in batch {
             match picture {

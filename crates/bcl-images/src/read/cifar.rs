@@ -81,6 +81,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
         skipped: Vec::new(),
+        notes: Vec::new(),
     };
     for (batch, file) in train.into_iter().zip(layout.train) {
         batch.ok_or_else(|| missing(file))?.pour(&mut data.train);

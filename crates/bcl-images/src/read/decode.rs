@@ -1,12 +1,15 @@
 //! Decodes JPEG, PNG and WebP files to 8-bit RGB.
 //!
-//! Grey becomes equal red, green and blue; alpha is dropped; 16 bits are rounded to 8; a palette is expanded. The orientation in a camera's
-//! metadata is not applied. JPEG files in four colours (CMYK) are refused, because their RGB values depend on a colour profile, and
-//! readers interpret it differently.
+//! Grey becomes equal red, green and blue; 16 bits are rounded to 8; a palette is expanded. [`Decoding`] says what is behind transparent pixels, and
+//! whether the orientation in a camera's metadata is applied. JPEG files in four colours (CMYK) are refused, because their RGB values depend on a
+//! colour profile, and readers interpret it differently.
 
+use super::exif::Turn;
+use super::kind::{ByContent, Format};
 use super::limits::Limits;
-use super::{jpeg, webp};
+use super::{exif, jpeg, webp};
 use crate::Image;
+use crate::decoding::{Background, Decoding, Orientation};
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;
 use std::io::{Cursor, ErrorKind};
@@ -29,14 +32,6 @@ impl Picture {
     }
 }
 
-/// The formats that are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Jpeg,
-    Png,
-    WebP,
-}
-
 /// How much of a file is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
@@ -48,8 +43,11 @@ enum Extent {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
     format: Format,
+    /// Stored columns and rows.
     width: u32,
     height: u32,
+    /// The orientation in the metadata, as far as they have been read.
+    turn: Turn,
 }
 
 impl Outline {
@@ -60,8 +58,8 @@ impl Outline {
 
     fn checked(bytes: &[u8], at: &FileLocation, limits: Limits, extent: Extent) -> Result<Self, ImageError> {
         let truncated = || ImageError::truncated(at);
-        let outline = match bytes {
-            [0xff, 0xd8, ..] => {
+        let outline = match ByContent::of(bytes) {
+            ByContent::Image(Format::Jpeg) => {
                 let frame = match extent {
                     Extent::Whole => jpeg::frame(bytes),
                     Extent::Head => jpeg::frame_of_head(bytes),
@@ -70,26 +68,26 @@ impl Outline {
                 if frame.components == 4 {
                     return Err(ImageError::four_colours(at));
                 }
-                let (width, height) = (frame.width, frame.height);
                 Self {
                     format: Format::Jpeg,
-                    width,
-                    height,
+                    width: frame.width,
+                    height: frame.height,
+                    turn: frame.turn,
                 }
             }
-            [0x89, b'P', b'N', b'G', ..] => {
+            ByContent::Image(Format::Png) => {
                 let size = bytes.get(16..24).ok_or_else(truncated)?;
                 let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
                 Self {
                     format: Format::Png,
                     width: number(&size[..4]),
                     height: number(&size[4..]),
+                    turn: exif::of_png(bytes),
                 }
             }
-            bytes if webp::is_webp(bytes) => Self::of_webp(bytes, at, extent)?,
-            _ => {
-                return Err(ImageError::not_an_image(at, &describe(bytes)));
-            }
+            ByContent::Image(Format::WebP) => Self::of_webp(bytes, at, extent)?,
+            ByContent::NotRead(what) => return Err(ImageError::not_an_image(at, what)),
+            ByContent::Other => return Err(ImageError::not_an_image(at, &describe(bytes))),
         };
         let (shortest, longest) = (outline.width.min(outline.height), outline.width.max(outline.height));
         if shortest == 0 {
@@ -122,12 +120,33 @@ impl Outline {
             format: Format::WebP,
             width: header.width,
             height: header.height,
+            turn: exif::of_webp(bytes),
         })
     }
 
-    /// Columns and rows.
-    pub(super) fn size(&self) -> [u32; 2] {
-        [self.width, self.height]
+    /// Columns and rows of the decoded image.
+    pub(super) fn size(&self, decoding: Decoding) -> [u32; 2] {
+        match self.turn_for(decoding).swaps_sides() {
+            true => [self.height, self.width],
+            false => [self.width, self.height],
+        }
+    }
+
+    fn turn_for(&self, decoding: Decoding) -> Turn {
+        match decoding.orientation {
+            Orientation::Stored => Turn::NONE,
+            Orientation::Exif => self.turn,
+        }
+    }
+
+    /// Whether the metadata ask for a turn that is not made.
+    pub(super) fn stays_turned(&self, decoding: Decoding) -> bool {
+        decoding.orientation == Orientation::Stored && !self.turn.is_none()
+    }
+
+    /// Whether the orientation may come behind the pixels, where the beginning of a file does not show it.
+    pub(super) fn may_turn_later(&self, decoding: Decoding) -> bool {
+        decoding.orientation == Orientation::Exif && self.format != Format::Jpeg
     }
 
     /// Reads format and size from the beginning of a file, without checking that the rest is there.
@@ -141,11 +160,17 @@ impl Outline {
     }
 
     /// Decodes the file of this outline.
-    pub(super) fn decode(&self, bytes: &[u8], at: &FileLocation, limits: Limits) -> Result<Picture, ImageError> {
+    pub(super) fn decode(
+        &self,
+        bytes: &[u8],
+        at: &FileLocation,
+        limits: Limits,
+        decoding: Decoding,
+    ) -> Result<Picture, ImageError> {
         let decoded = match self.format {
             Format::Jpeg => decode_jpeg(bytes),
-            Format::Png => decode_png(bytes),
-            Format::WebP => decode_webp(bytes),
+            Format::Png => decode_png(bytes, decoding.background),
+            Format::WebP => decode_webp(bytes, decoding.background),
         };
         let pixels = decoded.map_err(|undecodable| match undecodable {
             Undecodable::TooLarge => too_large(at, self.width.max(self.height), limits),
@@ -159,11 +184,12 @@ impl Outline {
             );
             return Err(ImageError::bad_image(at, &reason));
         }
-        Ok(Picture {
+        let picture = Picture {
             width: self.width,
             height: self.height,
             pixels,
-        })
+        };
+        Ok(self.turn_for(decoding).apply(picture))
     }
 }
 
@@ -214,16 +240,20 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
         .set_strict_mode(false)
         .set_max_width(side)
         .set_max_height(side);
-    let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    let bytes = jpeg::as_libjpeg_reads(bytes);
+    let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(&*bytes), options);
     decoder.decode_headers().map_err(bad)?;
     let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
     let colours = if is_grey { ColorSpace::Luma } else { ColorSpace::RGB };
     decoder.set_options(options.jpeg_set_out_colorspace(colours));
     let samples = decoder.decode().map_err(bad)?;
-    Ok(rgb(samples, colours.num_components()))
+    Ok(match is_grey {
+        true => three_of(&samples),
+        false => samples,
+    })
 }
 
-fn decode_png(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
+fn decode_png(bytes: &[u8], background: Background) -> Result<Vec<u8>, Undecodable> {
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MOST_BYTES });
     decoder.set_ignore_text_chunk(true);
     // Palettes and fewer than 8 bits become 8 bits; 16 bits stay, to be rounded.
@@ -237,28 +267,39 @@ fn decode_png(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
         let rounded = |bytes: &[u8; 2]| ((u32::from(u16::from_be_bytes(*bytes)) + 128) / 257) as u8;
         samples = wide.iter().map(rounded).collect();
     }
-    Ok(rgb(samples, colours.samples()))
+    Ok(rgb(samples, colours.samples(), background))
 }
 
-fn decode_webp(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
+fn decode_webp(bytes: &[u8], background: Background) -> Result<Vec<u8>, Undecodable> {
     let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes))?;
     decoder.set_memory_limit(MOST_BYTES);
     let mut samples = vec![0; decoder.output_buffer_size().ok_or(Undecodable::TooLarge)?];
     decoder.read_image(&mut samples)?;
-    Ok(rgb(samples, if decoder.has_alpha() { 4 } else { 3 }))
+    Ok(rgb(samples, if decoder.has_alpha() { 4 } else { 3 }, background))
 }
 
 /// Makes three colours of one (grey), two (grey and alpha) or four (with alpha).
-fn rgb(samples: Vec<u8>, channels: usize) -> Vec<u8> {
+fn rgb(samples: Vec<u8>, channels: usize, background: Background) -> Vec<u8> {
     match channels {
-        1 => samples.iter().flat_map(|&grey| [grey; 3]).collect(),
-        2 => samples.chunks_exact(2).flat_map(|pixel| [pixel[0]; 3]).collect(),
+        1 => three_of(&samples),
+        2 => samples
+            .as_chunks()
+            .0
+            .iter()
+            .flat_map(|&[grey, alpha]| [background.behind(grey, alpha); 3])
+            .collect(),
         4 => samples
-            .chunks_exact(4)
-            .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
+            .as_chunks()
+            .0
+            .iter()
+            .flat_map(|&[red, green, blue, alpha]| [red, green, blue].map(|colour| background.behind(colour, alpha)))
             .collect(),
         _ => samples,
     }
+}
+
+fn three_of(greys: &[u8]) -> Vec<u8> {
+    greys.iter().flat_map(|&grey| [grey; 3]).collect()
 }
 
 fn too_large(at: &FileLocation, longest: u32, limits: Limits) -> ImageError {
@@ -268,9 +309,6 @@ fn too_large(at: &FileLocation, longest: u32, limits: Limits) -> ImageError {
 fn describe(bytes: &[u8]) -> String {
     match bytes {
         [] => "an empty file".to_string(),
-        [b'G', b'I', b'F', ..] => "a GIF".to_string(),
-        [b'B', b'M', ..] => "a BMP".to_string(),
-        [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => "a TIFF".to_string(),
         bytes => format!(
             "not an image (it begins with `{}`)",
             bytes[..bytes.len().min(12)].escape_ascii()

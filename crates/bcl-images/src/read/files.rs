@@ -1,10 +1,11 @@
 //! Single image files, named one by one.
 
-use super::batch::{Broken, Decoder};
+use super::batch::{Decoder, Reading};
 use super::content::Shelf;
 use super::limits::Limits;
 use super::store::Entry;
 use crate::Collection;
+use crate::decoding::Decoding;
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;
 use bcl_files::input;
@@ -16,18 +17,17 @@ use std::path::Path;
 /// Returns an error that names the files that cannot be read.
 ///
 /// ```
-/// use bcl_images::read_files;
+/// use bcl_images::{Decoding, read_files};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("cat.png");
 /// image::GrayImage::from_pixel(4, 2, image::Luma([10])).save(&path)?;
-/// let images = read_files(&[&path])?;
+/// let images = read_files(&[&path], Decoding::default())?;
 /// assert_eq!((images.len(), images.get(0).width), (1, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> {
-    let limits = Limits::default();
-    let mut decoder = Decoder::new(limits);
+pub fn read_files(paths: &[impl AsRef<Path>], decoding: Decoding) -> Result<Collection, ImageError> {
+    let mut decoder = Decoder::new(Limits::default(), decoding);
     for (index, path) in paths.iter().enumerate() {
         let path = path.as_ref();
         let at = FileLocation::file(path);
@@ -40,12 +40,13 @@ pub fn read_files(paths: &[impl AsRef<Path>]) -> Result<Collection, ImageError> 
             is_folder: false,
             size,
             start: Some(0),
+            peeked: Vec::new(),
             content: &mut file,
         };
         // The decoder sorts by name.
         decoder.push(format!("{index:020}"), &mut entry)?;
     }
-    let decoded = decoder.finish(Path::new(""), Broken::Refuse { may_skip: false })?;
+    let decoded = decoder.finish(Path::new(""), Reading::STRICT.broken)?;
     let mut images = Collection::default();
     let mut shelf = Shelf::default();
     for (path, (_, content)) in paths.iter().zip(decoded.images) {

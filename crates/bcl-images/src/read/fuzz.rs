@@ -2,8 +2,9 @@
 
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
-use super::{Broken, Limits, cifar, image_folder, stl, tiny_imagenet};
+use super::{Broken, Limits, Reading, cifar, image_folder, stl, tiny_imagenet};
 use crate::Collection;
+use crate::decoding::{Background, Decoding, Orientation};
 use bcl_files::archive::FileLocation;
 use std::path::Path;
 
@@ -19,8 +20,18 @@ const LIMITS: Limits = Limits {
 /// An archive in any format, of any data set.
 pub fn archive(bytes: &[u8]) {
     if let Ok(store) = Store::from_memory(Path::new("fuzzed"), bytes, LIMITS) {
-        let _ = image_folder::read(&store, Broken::Skip, None);
-        let _ = image_folder::read(&store, Broken::Skip, Some(CacheBytes(1 << 20)));
+        for stream in [None, Some(CacheBytes(1 << 20))] {
+            let decoding = Decoding {
+                background: Background::Grey,
+                orientation: Orientation::Exif,
+            };
+            let reading = Reading {
+                broken: Broken::Skip,
+                stream,
+                decoding,
+            };
+            let _ = image_folder::read(&store, reading);
+        }
         let _ = cifar::read(&store, &cifar::CIFAR10);
         let _ = stl::read(&store, true);
         let _ = tiny_imagenet::read(&store);
@@ -55,6 +66,7 @@ fn with_entry<T>(mut bytes: &[u8], read: impl FnOnce(&mut Entry) -> T) -> T {
         is_folder: false,
         size,
         start: None,
+        peeked: Vec::new(),
         content: &mut bytes,
     })
 }

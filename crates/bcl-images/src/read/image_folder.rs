@@ -1,10 +1,13 @@
 //! Folders of images: `train` and `test` (or `val`) with one folder per class. Test, parts and classes are optional.
 
-use super::batch::{Broken, Decoded, Decoder};
-use super::checks::{check_enough, untrained_class};
+use super::batch::{Decoded, Decoder, Reading};
+use super::checks::{check_enough, check_look_alikes, untrained_class};
 use super::content::Shelf;
-use super::layout::{Kind, Layout, Part};
+use super::kind::Kind;
+use super::layout::Layout;
+use super::left_out::{LeftOut, note_of_turned};
 use super::limits::Limits;
+use super::part::{Part, seems_held_out};
 use super::samples;
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
@@ -15,36 +18,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const LAYOUT: &str = "*.jpg, CLASS/*.jpg, train/*.jpg, or train/CLASS/*.jpg with or without test/CLASS/*.jpg, or val for test, with at \
-                      most one enclosing folder, or a folder of WebDataset shards (.tar); also .jpeg, .png and .webp";
+                      most two enclosing folders, or a folder of WebDataset shards (.tar); also PNG and WebP";
 
 /// Reads a folder or archive of images, in any of the layouts. `test` takes precedence over `val`.
-pub(crate) fn read(store: &Store, broken: Broken, stream: Option<CacheBytes>) -> Result<ImageData, ImageError> {
+pub(crate) fn read(store: &Store, reading: Reading) -> Result<ImageData, ImageError> {
     let layout = Layout::of(store)?;
     if layout.has_samples() {
-        return samples::read(store, &layout, broken, stream);
+        return samples::read(store, &layout, reading);
     }
-    let mut folder = Folder::new(store, layout.has_parts, stream);
+    let mut folder = Folder::new(store, layout.has_parts(), reading);
     folder.top = layout.top.iter().take(5).cloned().collect();
     store.for_each(&mut |entry| {
         let name = entry.name.clone();
         match layout.part_and_name(&name) {
             Some((part, name)) => folder.take(part, name, entry),
-            None => Ok(()),
+            None => folder.leave(entry),
         }
     })?;
-    folder.finish(broken)
+    folder.check_parts(&layout)?;
+    folder.finish(reading)
 }
 
 /// Reads train and test from two folders or archives of class folders.
-pub(crate) fn read_parts(
-    train: &Store,
-    test: &Store,
-    broken: Broken,
-    stream: Option<CacheBytes>,
-) -> Result<ImageData, ImageError> {
+pub(crate) fn read_parts(train: &Store, test: &Store, reading: Reading) -> Result<ImageData, ImageError> {
     let mut folder = Folder {
         test_path: test.path(),
-        ..Folder::new(train, true, stream)
+        ..Folder::new(train, true, reading)
     };
     for (store, part) in [(train, Part::Train), (test, Part::Test)] {
         store.for_each(&mut |entry| {
@@ -55,7 +54,7 @@ pub(crate) fn read_parts(
     if !folder.holds(Part::Test) {
         return Err(folder.no_part(Part::Test));
     }
-    folder.finish(broken)
+    folder.finish(reading)
 }
 
 /// What has been found so far.
@@ -78,22 +77,87 @@ struct Folder<'s> {
     is_deep: bool,
     /// Maps images, `PART/CLASS/…/FILE`, to their names in the folder or archive.
     seen: BTreeMap<String, String>,
+    /// Files that are no images.
+    no_images: LeftOut,
+    /// Images outside the folders of parts.
+    outside: LeftOut,
+    /// The folders of those, as far as the images are directly in them.
+    folders_outside: BTreeSet<String>,
 }
 
 impl<'s> Folder<'s> {
-    fn new(store: &'s Store, has_parts: bool, stream: Option<CacheBytes>) -> Self {
+    fn new(store: &'s Store, has_parts: bool, reading: Reading) -> Self {
         Self {
             path: store.path(),
             test_path: store.path(),
-            decoder: Decoder::new(store.limits()),
+            decoder: Decoder::new(store.limits(), reading.decoding),
             limits: store.limits(),
-            stream,
+            stream: reading.stream,
             has_parts,
             top: Vec::new(),
             classes: BTreeSet::new(),
             strays: BTreeMap::new(),
             is_deep: false,
             seen: BTreeMap::new(),
+            no_images: LeftOut::default(),
+            outside: LeftOut::default(),
+            folders_outside: BTreeSet::new(),
+        }
+    }
+
+    /// Counts a file outside the folders of parts.
+    fn leave(&mut self, entry: &mut Entry) -> Result<(), ImageError> {
+        if entry.is_folder {
+            return Ok(());
+        }
+        if Kind::of(entry)? == Kind::Other {
+            self.no_images.add(&entry.name);
+            return Ok(());
+        }
+        self.outside.add(&entry.name);
+        let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.folders_outside.insert(folder.to_owned());
+        Ok(())
+    }
+
+    /// Checks that what is for training cannot be meant otherwise: a class called `train`, or images for testing among those for training.
+    fn check_parts(&self, layout: &Layout) -> Result<(), ImageError> {
+        if !self.has_parts {
+            let mut classes = self.classes.iter().map(|(_, class)| class);
+            return match classes.find(|class| seems_held_out(class)) {
+                Some(folder) if self.classes.len() > 1 => Err(ImageError::path(
+                    self.path,
+                    format!(
+                        "the folder {} seems to hold images for testing, but would be a class for training. Call the folder of training images \
+                         train and this one test; if it is a class, put the folders of all classes into a folder train",
+                        excerpt(folder)
+                    ),
+                )),
+                _ => Ok(()),
+            };
+        }
+        let holds_out = [Part::Test, Part::Val]
+            .into_iter()
+            .any(|part| layout.folders_of(part).next().is_some());
+        let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned());
+        let sibling = |train: &str| {
+            let beside = |folder: &&String| !folder.is_empty() && parent(folder) == parent(train);
+            self.folders_outside.iter().find(beside)
+        };
+        let of_train = layout
+            .folders_of(Part::Train)
+            .find_map(|train| Some((train, sibling(train)?)));
+        match of_train {
+            // Images directly in `train` are those of a class if other folders beside it are classes, too.
+            Some((train, sibling)) if !holds_out && self.strays.contains_key(&Part::Train) => Err(ImageError::path(
+                self.path,
+                format!(
+                    "has images in {train}/ and in {}/, so {train} may be a class or the images for training. If it is a class, put the folders of \
+                     all classes into a folder train ({train}/… becomes train/{train}/…); if not, move the other folders elsewhere",
+                    excerpt(sibling)
+                ),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -108,8 +172,9 @@ impl<'s> Folder<'s> {
             }
             return Ok(());
         }
-        let (kind, extension) = Kind::of(name);
+        let kind = Kind::of(entry)?;
         if kind == Kind::Other {
+            self.no_images.add(&entry.name);
             return Ok(());
         }
         if let Some(class) = class {
@@ -122,8 +187,8 @@ impl<'s> Folder<'s> {
         if self.seen.insert(key.clone(), entry.name.clone()).is_some() {
             return Err(ArchiveError::twice(entry.at.clone()).into());
         }
-        if kind == Kind::OtherImage {
-            let error = ImageError::not_an_image(&entry.at, &format!("a .{extension} file"));
+        if let Kind::OtherImage(what) = kind {
+            let error = ImageError::not_an_image(&entry.at, &what);
             return self.decoder.reject(key, error);
         }
         match self.stream {
@@ -143,7 +208,7 @@ impl<'s> Folder<'s> {
         self.has_image(&format!("{}/", part.name())) || self.classes.iter().any(|(other, _)| *other == part)
     }
 
-    fn finish(self, broken: Broken) -> Result<ImageData, ImageError> {
+    fn finish(self, reading: Reading) -> Result<ImageData, ImageError> {
         if !self.holds(Part::Train) {
             return Err(self.no_part(Part::Train));
         }
@@ -161,15 +226,19 @@ impl<'s> Folder<'s> {
         let mut train = Collection::new(classes.clone());
         let mut test = Collection::new(classes.clone());
         let mut shelf = Shelf::default();
-        let Decoded { images, skipped } = self.decoder.finish(self.path, broken)?;
+        let Decoded { images, skipped, turned } = self.decoder.finish(self.path, reading.broken)?;
+        let mut unused = LeftOut::default();
         for (key, content) in images {
             let mut parts = key.split('/');
-            let part = parts.next().and_then(Part::of).expect("keys begin with a part");
+            let part = parts.next().and_then(Part::of_key).expect("keys begin with a part");
             let class = parts.next().expect("and go on with a class or the file");
             let images = match part {
                 Part::Train => &mut train,
                 part if part == held_out => &mut test,
-                _ => continue,
+                _ => {
+                    unused.add(&self.seen[&key]);
+                    continue;
+                }
             };
             // Without classes the search fails, so there are no labels.
             let label = classes.binary_search_by(|known| known.as_str().cmp(class)).ok();
@@ -182,6 +251,16 @@ impl<'s> Folder<'s> {
             train,
             test,
             skipped,
+            notes: [
+                self.no_images.note("file", "left out, because they are no images"),
+                self.outside
+                    .note("image", "left out, because they are not in the folders of train, test or val"),
+                unused.note("image", "of val left out, because there is a test"),
+                note_of_turned(turned),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         })
     }
 
@@ -208,7 +287,9 @@ impl<'s> Folder<'s> {
     /// The classes of train, which must include the classes of test.
     fn common_classes(&self, held_out: Part) -> Result<Vec<String>, ImageError> {
         let classes = self.classes_of(Part::Train, self.path)?;
-        for class in self.classes_of(held_out, self.test_path)? {
+        let held_out = self.classes_of(held_out, self.test_path)?;
+        check_look_alikes(self.path, classes.iter().chain(&held_out))?;
+        for class in held_out {
             if !classes.contains(&class) {
                 return Err(untrained_class(self.test_path, &class, &classes));
             }

@@ -1,82 +1,24 @@
-//! Detects the layout of a folder or archive from the names of its images.
+//! Detects the layout of a folder or archive from its folders and images.
 
+use super::kind::{Kind, extension};
+use super::part::{self, Part};
 use super::store::Store;
 use crate::error::ImageError;
-use std::collections::BTreeSet;
-
-const READ: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
-const NOT_READ: [&str; 10] = ["gif", "bmp", "tif", "tiff", "jp2", "avif", "heic", "ppm", "pgm", "tga"];
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The extension of a file with the label of the image beside it.
 pub(super) const LABEL: &str = "cls";
 const SHARDS: [&str; 3] = [".tar", ".tar.gz", ".tgz"];
-
-/// The kind of a file, by its extension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A supported image format.
-    Image,
-    /// An unsupported image format.
-    OtherImage,
-    /// Any other file.
-    Other,
-}
-
-impl Kind {
-    /// The kind of a file, and its extension in lower case.
-    pub(super) fn of(name: &str) -> (Self, String) {
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let extension = extension.to_ascii_lowercase();
-        let kind = match extension.as_str() {
-            known if READ.contains(&known) => Self::Image,
-            known if NOT_READ.contains(&known) => Self::OtherImage,
-            _ => Self::Other,
-        };
-        (kind, extension)
-    }
-}
-
-/// A part of a data set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
-    Train,
-    Test,
-    Val,
-}
-
-impl Part {
-    pub(super) fn of(folder: &str) -> Option<Self> {
-        [Self::Train, Self::Test, Self::Val]
-            .into_iter()
-            .find(|part| part.name() == folder)
-    }
-
-    /// The part of a shard, by a word of its path, such as `imagenet-val-000003.tar`; train if there is none.
-    pub(super) fn of_shard(path: &str) -> Self {
-        let mut words = path.split(|letter: char| !letter.is_ascii_alphabetic());
-        let part = words.find_map(|word| match word {
-            "validation" => Some(Self::Val),
-            word => Self::of(word),
-        });
-        part.unwrap_or(Self::Train)
-    }
-
-    /// The name of its folder.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Test => "test",
-            Self::Val => "val",
-        }
-    }
-}
+/// Most folders around all images, if there are no parts.
+const MOST_AROUND: usize = 2;
 
 /// The layout of the images in a folder or archive.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Whether there are folders `train`, `test` or `val`. Without them, all images are for training.
-    pub(super) has_parts: bool,
-    /// The folder that encloses all images, if there are no parts.
+    /// The folders of `train`, `test` and `val`, and the folder within each that contains all of its images, if there is one. Without parts, all
+    /// images are for training.
+    parts: BTreeMap<String, (Part, Option<String>)>,
+    /// The folders that enclose all images, if there are no parts.
     enclosing: Option<String>,
     /// Folders and files at the top level.
     pub(super) top: BTreeSet<String>,
@@ -86,42 +28,67 @@ pub(super) struct Layout {
     has_labels: bool,
 }
 
+/// The folders of a store, as far as they tell the layout.
+#[derive(Default)]
+struct Folders {
+    all: BTreeSet<String>,
+    /// Those with images in them; empty for images in no folder.
+    of_images: BTreeSet<String>,
+}
+
 impl Layout {
     /// Detects the layout from the names in a store. This reads an archive once.
     pub(super) fn of(store: &Store) -> Result<Self, ImageError> {
-        let mut layout = Self {
-            has_parts: false,
-            enclosing: None,
-            top: BTreeSet::new(),
-            shards: BTreeSet::new(),
-            has_labels: false,
-        };
-        // The top-level folders of images. A single one encloses all images, unless an image is beside it.
-        let mut around = BTreeSet::new();
+        let (mut top, mut shards, mut has_labels) = (BTreeSet::new(), BTreeSet::new(), false);
+        let mut folders = Folders::default();
         store.for_each(&mut |entry| {
-            let (top, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
-            layout.top.insert(top.to_owned());
-            layout.has_parts |= part_of(&entry.name).is_some_and(|(_, inner)| entry.is_folder || !inner.is_empty());
+            let first = entry.name.split('/').next().unwrap_or_default();
+            if !top.contains(first) {
+                top.insert(first.to_owned());
+            }
             if entry.is_folder {
+                add_with_enclosing(&mut folders.all, &entry.name);
                 return Ok(());
             }
-            let (kind, extension) = Kind::of(&entry.name);
-            if kind != Kind::Other {
-                around.insert(entry.name.contains('/').then(|| top.to_owned()));
+            let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            add_with_enclosing(&mut folders.all, &folder);
+            if Kind::of(entry)? != Kind::Other && !folders.of_images.contains(&folder) {
+                folders.of_images.insert(folder);
             }
-            layout.has_labels |= extension == LABEL;
+            has_labels |= extension(&entry.name) == LABEL;
             if store.is_folder() && SHARDS.iter().any(|end| entry.name.to_ascii_lowercase().ends_with(end)) {
-                layout.shards.insert(entry.name.clone());
+                shards.insert(entry.name.clone());
             }
             Ok(())
         })?;
-        if !around.is_empty() {
-            layout.shards.clear();
+        if !folders.of_images.is_empty() {
+            shards.clear();
         }
-        if let (1, Some(Some(_))) = (around.len(), around.first()) {
-            layout.enclosing = around.pop_first().flatten();
-        }
-        Ok(layout)
+        let parts = part::parts(&folders.all);
+        Ok(Self {
+            enclosing: if parts.is_empty() { folders.enclosing() } else { None },
+            parts: parts
+                .into_iter()
+                .map(|(path, part)| {
+                    let inner = folders.inner(&path, part);
+                    (path, (part, inner))
+                })
+                .collect(),
+            top,
+            shards,
+            has_labels,
+        })
+    }
+
+    /// Whether there are folders `train`, `test` or `val`.
+    pub(super) fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// The folders of a part.
+    pub(super) fn folders_of(&self, wanted: Part) -> impl Iterator<Item = &str> {
+        let of_part = self.parts.iter().filter(move |(_, (part, _))| *part == wanted);
+        of_part.map(|(path, _)| path.as_str())
     }
 
     /// Whether images are in shards, or have their labels in files beside them.
@@ -131,26 +98,59 @@ impl Layout {
 
     /// The part of a file or folder, and its name within the part.
     pub(super) fn part_and_name<'a>(&self, name: &'a str) -> Option<(Part, &'a str)> {
-        if self.has_parts {
-            return part_of(name);
+        if !self.has_parts() {
+            let inner = match &self.enclosing {
+                Some(folder) => within(name, folder)?,
+                None => name,
+            };
+            return Some((Part::Train, inner));
         }
-        let inner = match &self.enclosing {
-            Some(folder) => name.strip_prefix(folder.as_str())?.strip_prefix('/')?,
-            None => name,
-        };
-        Some((Part::Train, inner))
+        let ends = name.match_indices('/').map(|(end, _)| end).chain([name.len()]);
+        let (path, (part, around)) = ends.take(3).find_map(|end| self.parts.get_key_value(&name[..end]))?;
+        let inner = within(name, path).unwrap_or_default();
+        let inner = around.as_ref().and_then(|around| within(inner, around)).unwrap_or(inner);
+        Some((*part, inner))
     }
 }
 
-/// The part whose folder contains `name`, inside at most one enclosing folder, and the name within the part.
-fn part_of(name: &str) -> Option<(Part, &str)> {
-    let mut rest = name;
-    for _ in 0..2 {
-        let (folder, inner) = rest.split_once('/').unwrap_or((rest, ""));
-        if let Some(part) = Part::of(folder) {
-            return Some((part, inner));
-        }
-        rest = inner;
+/// The name within a folder, or `None` if it is not in it.
+fn within<'a>(name: &'a str, folder: &str) -> Option<&'a str> {
+    name.strip_prefix(folder)?.strip_prefix('/')
+}
+
+/// Adds a folder and those around it.
+fn add_with_enclosing(folders: &mut BTreeSet<String>, folder: &str) {
+    let mut folder = folder;
+    while !folder.is_empty() && !folders.contains(folder) {
+        folders.insert(folder.to_owned());
+        folder = folder.rsplit_once('/').map_or("", |(around, _)| around);
     }
-    None
+}
+
+impl Folders {
+    /// The folders around all images.
+    fn enclosing(&self) -> Option<String> {
+        let first = self.of_images.first()?;
+        let ends = first.match_indices('/').map(|(end, _)| end).chain([first.len()]);
+        let around: Vec<&str> = ends.take(MOST_AROUND).map(|end| &first[..end]).collect();
+        let encloses_all = |folder: &&&str| {
+            let is_in = |other: &String| other == **folder || within(other, folder).is_some();
+            !folder.is_empty() && self.of_images.iter().all(is_in)
+        };
+        around.iter().rev().find(encloses_all).map(|folder| (*folder).to_owned())
+    }
+
+    /// The one folder within the folder of a part that contains all of its images, if its name is not that of a class.
+    fn inner(&self, path: &str, part: Part) -> Option<String> {
+        if self.of_images.contains(path) {
+            return None;
+        }
+        let inside = self.of_images.iter().filter_map(|folder| within(folder, path));
+        let mut folders: Vec<&str> = inside.map(|inner| inner.split('/').next().unwrap_or(inner)).collect();
+        folders.dedup();
+        match folders[..] {
+            [one] if part::is_around(part, one) => Some(one.to_owned()),
+            _ => None,
+        }
+    }
 }

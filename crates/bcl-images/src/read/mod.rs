@@ -8,14 +8,18 @@ mod checks;
 pub(crate) mod cifar;
 mod content;
 mod decode;
+mod exif;
 mod files;
 #[doc(hidden)]
 pub mod fuzz;
 pub(crate) mod image_folder;
 mod jpeg;
+mod kind;
 mod layout;
+mod left_out;
 mod limits;
 mod origin;
+mod part;
 mod samples;
 pub(crate) mod stl;
 pub(crate) mod store;
@@ -24,7 +28,7 @@ mod text;
 pub(crate) mod tiny_imagenet;
 mod webp;
 
-pub(crate) use batch::Broken;
+pub(crate) use batch::{Broken, Reading};
 pub(crate) use checks::too_few_images;
 pub use files::read_files;
 pub(crate) use limits::Limits;

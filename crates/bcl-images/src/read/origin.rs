@@ -2,6 +2,7 @@
 
 use super::decode::{Outline, Picture};
 use super::limits::Limits;
+use crate::decoding::Decoding;
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;
 use bcl_files::input;
@@ -17,21 +18,23 @@ pub(crate) struct Origin {
     /// Size of the image file in bytes.
     length: u64,
     outline: Outline,
+    decoding: Decoding,
 }
 
 impl Origin {
-    pub(super) fn new(at: FileLocation, start: u64, length: u64, outline: Outline) -> Self {
+    pub(super) fn new(at: FileLocation, start: u64, length: u64, outline: Outline, decoding: Decoding) -> Self {
         Self {
             at,
             start,
             length,
             outline,
+            decoding,
         }
     }
 
     /// Columns and rows of the image.
     pub(crate) fn size(&self) -> [u32; 2] {
-        self.outline.size()
+        self.outline.size(self.decoding)
     }
 
     /// Size of the image file in bytes.
@@ -46,10 +49,10 @@ impl Origin {
     pub(crate) fn decode(&self, limits: Limits) -> Result<Picture, ImageError> {
         let bytes = self.bytes()?;
         let outline = Outline::read(&bytes, &self.at, limits)?;
-        if outline.size() != self.outline.size() {
+        if outline.size(self.decoding) != self.size() {
             return Err(self.changed());
         }
-        outline.decode(&bytes, &self.at, limits)
+        outline.decode(&bytes, &self.at, limits, self.decoding)
     }
 
     /// Reads the image file as it is.

@@ -1,9 +1,12 @@
 //! Shards in the layout of the `WebDataset` library: files that share a name up to its first dot are one sample, and `.cls` is its label.
 
-use super::batch::{Broken, Decoded, Decoder};
-use super::checks::{check_enough, untrained_class};
+use super::batch::{Decoded, Decoder, Reading};
+use super::checks::{check_enough, check_look_alikes, untrained_class};
 use super::content::Shelf;
-use super::layout::{Kind, LABEL, Layout, Part};
+use super::kind::Kind;
+use super::layout::{LABEL, Layout};
+use super::left_out::{LeftOut, note_of_turned};
+use super::part::Part;
 use super::store::{Entry, Store};
 use super::streamed::CacheBytes;
 use super::text::Text;
@@ -13,12 +16,14 @@ use bcl_files::archive::{ArchiveError, FileLocation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Reads the shards of a folder, or a single archive with labels beside its images.
-pub(super) fn read(store: &Store, layout: &Layout, broken: Broken, stream: Option<CacheBytes>) -> Result<ImageData, ImageError> {
+pub(super) fn read(store: &Store, layout: &Layout, reading: Reading) -> Result<ImageData, ImageError> {
     let mut samples = Samples {
-        stream,
-        decoder: Decoder::new(store.limits()),
+        stream: reading.stream,
+        decoder: Decoder::new(store.limits(), reading.decoding),
         images: BTreeMap::new(),
         labels: HashMap::new(),
+        with_dots: BTreeMap::new(),
+        no_images: LeftOut::default(),
     };
     if layout.shards.is_empty() {
         store.for_each(&mut |entry| {
@@ -37,7 +42,7 @@ pub(super) fn read(store: &Store, layout: &Layout, broken: Broken, stream: Optio
             samples.take(part, &name, entry)
         })?;
     }
-    samples.finish(store, broken)
+    samples.finish(store, reading)
 }
 
 /// What has been found so far.
@@ -49,6 +54,10 @@ struct Samples {
     images: BTreeMap<String, (Part, FileLocation)>,
     /// Maps samples to their labels.
     labels: HashMap<String, String>,
+    /// Maps samples to the first of their images with more than one extension.
+    with_dots: BTreeMap<String, FileLocation>,
+    /// Files that are of no kind that samples have.
+    no_images: LeftOut,
 }
 
 impl Samples {
@@ -64,9 +73,17 @@ impl Samples {
                 None => Ok(()),
             };
         }
-        let (kind, _) = Kind::of(name);
+        let kind = Kind::of(entry)?;
+        if kind == Kind::Other {
+            // Texts beside images are what shards usually have.
+            if !super::kind::is_beside(&extension) {
+                self.no_images.add(name);
+            }
+            return Ok(());
+        }
         // With two extensions it is something else of the sample, such as `mask.png`.
-        if kind == Kind::Other || extension.contains('.') {
+        if extension.contains('.') {
+            self.with_dots.entry(sample.to_owned()).or_insert_with(|| entry.at.clone());
             return Ok(());
         }
         if self.images.insert(sample.to_string(), (part, entry.at.clone())).is_some() {
@@ -76,16 +93,33 @@ impl Samples {
             ));
         }
         match (kind, self.stream) {
-            (Kind::OtherImage, _) => self.decoder.reject(
-                name.to_string(),
-                ImageError::not_an_image(&entry.at, &format!("a .{extension} file")),
-            ),
+            (Kind::OtherImage(what), _) => self
+                .decoder
+                .reject(name.to_string(), ImageError::not_an_image(&entry.at, &what)),
             (_, Some(_)) => self.decoder.list(name.to_string(), entry),
             (_, None) => self.decoder.push(name.to_string(), entry),
         }
     }
 
-    fn finish(self, store: &Store, broken: Broken) -> Result<ImageData, ImageError> {
+    /// Refuses images whose names have dots, unless they belong to another image.
+    fn check_dots(&self) -> Result<(), ImageError> {
+        let mut alone = self.with_dots.iter().filter(|(sample, _)| !self.images.contains_key(*sample));
+        let Some((sample, at)) = alone.next() else { return Ok(()) };
+        let sample = sample.rsplit_once('/').map_or(sample.as_str(), |(_, sample)| sample);
+        let file = at.file_name();
+        let extension = &file[(sample.len() + 1).min(file.len())..];
+        Err(ImageError::file(
+            at,
+            format!(
+                "in shards, the name of a sample ends at its first dot, so this is the file `{extension}` of the sample `{sample}`, which has no \
+                 image. Pack the files under names without other dots ({} for {file})",
+                file.replacen('.', "_", file.matches('.').count().saturating_sub(1))
+            ),
+        ))
+    }
+
+    fn finish(self, store: &Store, reading: Reading) -> Result<ImageData, ImageError> {
+        self.check_dots()?;
         let has = |wanted| self.images.values().any(|(part, _)| *part == wanted);
         let held_out = if has(Part::Test) || !has(Part::Val) {
             Part::Test
@@ -97,13 +131,17 @@ impl Samples {
         let numbers: HashMap<&str, u32> = classes.iter().map(String::as_str).zip(0..).collect();
         let [mut train, mut test] = [(); 2].map(|()| Collection::new(classes.clone()));
         let mut shelf = Shelf::default();
-        let Decoded { images, skipped } = self.decoder.finish(store.path(), broken)?;
+        let Decoded { images, skipped, turned } = self.decoder.finish(store.path(), reading.broken)?;
+        let mut unused = LeftOut::default();
         for (name, content) in images {
             let (sample, _) = sample_and_extension(&name);
             let images = match self.images[sample].0 {
                 Part::Train => &mut train,
                 part if part == held_out => &mut test,
-                _ => continue,
+                _ => {
+                    unused.add(&name);
+                    continue;
+                }
             };
             let label = self.labels.get(sample).and_then(|label| numbers.get(label.as_str()));
             shelf.put(images, &name, content, label.copied());
@@ -115,6 +153,15 @@ impl Samples {
             train,
             test,
             skipped,
+            notes: [
+                self.no_images
+                    .note("file", "left out, because they are neither images nor labels"),
+                unused.note("image", "of val left out, because there is a test"),
+                note_of_turned(turned),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         })
     }
 
@@ -145,6 +192,7 @@ impl Samples {
             None => {}
         }
         let mut classes: Vec<String> = train.iter().map(ToString::to_string).collect();
+        check_look_alikes(store.path(), train.union(&test).copied())?;
         if let Some(class) = test.difference(&train).next() {
             return Err(untrained_class(store.path(), class, &classes));
         }

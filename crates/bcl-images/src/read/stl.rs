@@ -66,6 +66,7 @@ pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageEr
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
         skipped: Vec::new(),
+        notes: Vec::new(),
     };
     train_x.pour(Some(&train_y), &mut data.train)?;
     test_x.pour(Some(&test_y), &mut data.test)?;

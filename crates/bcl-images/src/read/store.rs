@@ -25,6 +25,9 @@ pub(crate) struct Entry<'a> {
     pub(super) size: u64,
     /// Where the content begins in the file on disk; `None` if it is compressed there.
     pub(super) start: Option<u64>,
+    /// What has been read of the content, to tell its kind.
+    pub(super) peeked: Vec<u8>,
+    /// The rest.
     pub(super) content: &'a mut dyn Read,
 }
 
@@ -103,6 +106,7 @@ impl<'a> Store<'a> {
                 is_folder,
                 size,
                 start,
+                peeked: Vec::new(),
                 content,
             })
         })
@@ -120,9 +124,11 @@ impl Entry<'_> {
     /// Reads the whole file, if it has at most `limit` bytes.
     pub(crate) fn bytes(&mut self, limit: u64) -> Result<Vec<u8>, ImageError> {
         self.check_size(limit)?;
-        let mut bytes = Vec::with_capacity(self.size.min(1 << 20) as usize);
+        let mut bytes = std::mem::take(&mut self.peeked);
+        bytes.reserve(self.size.min(1 << 20) as usize);
         // The declared size may be wrong, so the limit is checked again.
-        let read = self.content.take(limit + 1).read_to_end(&mut bytes);
+        let rest = (limit + 1).saturating_sub(bytes.len() as u64);
+        let read = self.content.take(rest).read_to_end(&mut bytes);
         read.map_err(|error| ImageError::reading(self.at.clone(), error))?;
         match bytes.len() as u64 {
             found if found > limit => Err(self.too_much(found, limit)),
@@ -151,15 +157,38 @@ impl Entry<'_> {
         Ok(bytes)
     }
 
+    /// The first `length` bytes of a file, or all if it is shorter. They are read again with the rest. What is not a regular file, such as a pipe, has
+    /// none.
+    pub(super) fn peek(&mut self, length: usize) -> Result<&[u8], ImageError> {
+        if self.peeked.is_empty() {
+            let mut head = vec![0; length];
+            let filled = match self.read_rest(&mut head) {
+                Err(error) if NotRegular::of(&error).is_some() => 0,
+                filled => filled.map_err(|error| ImageError::reading(self.at.clone(), error))?,
+            };
+            head.truncate(filled);
+            self.peeked = head;
+        }
+        Ok(&self.peeked)
+    }
+
     /// Fills `buffer` from the file; returns the number of bytes, which is less only at the end.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ImageError> {
+        let peeked = self.peeked.len().min(buffer.len());
+        buffer[..peeked].copy_from_slice(&self.peeked[..peeked]);
+        self.peeked.drain(..peeked);
+        let rest = self.read_rest(&mut buffer[peeked..]);
+        Ok(peeked + rest.map_err(|error| ImageError::reading(self.at.clone(), error))?)
+    }
+
+    fn read_rest(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.content.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ImageError::reading(self.at.clone(), error)),
+                Err(error) => return Err(error),
             }
         }
         Ok(filled)

@@ -1,7 +1,7 @@
 //! tinyImageNet as packed by its authors: one folder per class for train, one list of classes for val. The classes of its test images
 //! were never published, so val serves as test.
 
-use super::batch::{Broken, Decoder};
+use super::batch::{Decoder, Reading};
 use super::checks::{check_enough, missing_part, once};
 use super::content::Shelf;
 use super::store::Store;
@@ -15,7 +15,7 @@ const ARCHIVE: &str = "tinyImageNet is read from `tiny-imagenet-200.zip`, packed
 
 /// Reads the data set from a folder or archive. Classes are in the order of their `WordNet` ids and named by their first word.
 pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
-    let mut decoder = Decoder::new(store.limits());
+    let mut decoder = Decoder::new(store.limits(), Reading::STRICT.decoding);
     let mut images: BTreeMap<String, _> = BTreeMap::new();
     let (mut ids, mut words, mut annotations) = (None, None, None);
     store.for_each(&mut |entry| {
@@ -55,9 +55,10 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
         train: Collection::new(classes.clone()),
         test: Collection::new(classes),
         skipped: Vec::new(),
+        notes: Vec::new(),
     };
     let mut shelf = Shelf::default();
-    for (name, content) in decoder.finish(store.path(), Broken::Refuse { may_skip: false })?.images {
+    for (name, content) in decoder.finish(store.path(), Reading::STRICT.broken)?.images {
         let at = &images[&name];
         match name.split('/').collect::<Vec<_>>().as_slice() {
             ["train", id, ..] => {

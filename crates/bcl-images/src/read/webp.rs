@@ -11,11 +11,6 @@ pub(super) struct Header {
     pub(super) file_bytes: u64,
 }
 
-/// Returns whether these are the first bytes of a WebP file.
-pub(super) fn is_webp(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")
-}
-
 /// Number of bytes that have the header of every form. A whole file can be shorter.
 pub(super) const LONGEST_HEADER: usize = 30;
 
@@ -59,6 +54,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<Header> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decoding::Decoding;
     use crate::read::decode::Outline;
     use crate::read::limits::Limits;
     use bcl_files::archive::FileLocation;
@@ -117,7 +113,7 @@ mod tests {
         for (bytes, tolerance) in [(LOSSY.to_vec(), 2), (EXTENDED.to_vec(), 2), (lossless(), 0)] {
             let picture = outline(&bytes)
                 .unwrap()
-                .decode(&bytes, &location(), Limits::default())
+                .decode(&bytes, &location(), Limits::default(), Decoding::default())
                 .unwrap();
             assert_eq!((picture.width, picture.height), (5, 3));
             // Top left and bottom right, as Pillow reads the lossy files; a lossless file has what was written.

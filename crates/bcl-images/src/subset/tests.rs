@@ -105,6 +105,7 @@ fn both_parts_get_the_same_classes_and_no_choice_leaves_all() {
         train: animals(),
         test: images(&[Some(2), Some(1)], &["cat", "dog", "frog"]),
         skipped: Vec::new(),
+        notes: Vec::new(),
     };
     assert_eq!(Subset::default().apply(data.clone()).unwrap(), data);
     let two = Subset {

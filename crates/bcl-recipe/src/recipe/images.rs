@@ -129,6 +129,8 @@ impl RunRecipe for ImageRecipe {
         "data.classes",
         "data.two_random_classes",
         "data.skip_broken",
+        "data.background",
+        "data.orientation",
         "data.stream",
         "data.cache_mib",
         "views",

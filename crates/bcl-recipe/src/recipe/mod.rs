@@ -44,7 +44,7 @@ pub use sections::{
     BaselineKind, DataConfig, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
     ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
     OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Sampling, SelectionConfig, TrainingConfig,
-    check_precision,
+    check_precision, say_notes,
 };
 
 use crate::Chain;

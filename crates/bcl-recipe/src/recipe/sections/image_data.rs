@@ -7,7 +7,8 @@ use super::{
 use bcl_data::{DataError, SearchPath, manifest::Contents};
 use bcl_files::notice;
 use bcl_images::{
-    CacheBytes, ImageData, ImageError, ImageSource, LoadOptions, PlantedImagesConfig, Subset, load_named, load_with,
+    Background, CacheBytes, Decoding, ImageData, ImageError, ImageSource, LoadOptions, Orientation, PlantedImagesConfig, Subset,
+    load_named, load_with,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,12 @@ pub struct ImageDataConfig {
     /// Whether to skip files of `images` that cannot be read as an image. They are counted and listed on stderr.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_broken: bool,
+    /// What is behind transparent pixels of `images`: `white`, `black` or `grey`.
+    #[serde(skip_serializing_if = "Background::is_default")]
+    pub background: Background,
+    /// Whether the orientation in Exif metadata of `images` is applied (`exif`), or pixels stay as they are stored (`stored`).
+    #[serde(skip_serializing_if = "Orientation::is_default")]
+    pub orientation: Orientation,
     /// Whether images stay in their files and are decoded when they are needed, for data sets that do not fit into memory. The images are
     /// the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -104,6 +111,19 @@ impl ImageDataConfig {
             return Err(Refusal::new(
                 "data.skip_broken",
                 "only works with data.images: a named data set is used whole or not at all; remove it",
+            ));
+        }
+        let of_files = [
+            ("data.background", self.background.is_default()),
+            ("data.orientation", self.orientation.is_default()),
+        ];
+        if let Some((key, _)) = of_files
+            .into_iter()
+            .find(|(_, is_default)| !is_default && self.images.is_none())
+        {
+            return Err(Refusal::new(
+                key,
+                "only has a meaning with data.images: data sets with a name have neither transparency nor metadata; remove it",
             ));
         }
         if self.stream && self.images.is_none() {
@@ -173,6 +193,7 @@ impl ImageDataConfig {
                 let options = LoadOptions {
                     skip_broken: self.skip_broken,
                     stream: self.stream.then(|| CacheBytes(self.cache_mib.unwrap_or(CACHE_MIB) << 20)),
+                    decoding: self.decoding(),
                 };
                 load_with(&name, &ImageSource::Archive { path }, Path::new(""), options)?
             }
@@ -180,7 +201,16 @@ impl ImageDataConfig {
         if let Some(text) = skipped(&data) {
             notice::warn(text);
         }
+        say_notes(&data);
         self.subset().apply(data)
+    }
+
+    /// How image files become pixels.
+    pub fn decoding(&self) -> Decoding {
+        Decoding {
+            background: self.background,
+            orientation: self.orientation,
+        }
     }
 
     /// What is loaded, for messages: equal configurations with equal words load the same files.
@@ -210,7 +240,14 @@ impl ImageDataConfig {
     }
 }
 
-/// What to say of files that were left out.
+/// Says what was left out of a folder or an archive, or not done with its images.
+pub fn say_notes(data: &ImageData) {
+    for note in &data.notes {
+        notice::note(format_args!("{}: {note}", data.name));
+    }
+}
+
+/// What to say of files that were skipped.
 fn skipped(data: &ImageData) -> Option<String> {
     /// More names than these help nobody.
     const LISTED: usize = 10;

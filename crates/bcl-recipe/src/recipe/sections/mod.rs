@@ -24,7 +24,7 @@ pub use bcl_eval::{
 pub use bcl_methods::Precision;
 pub use data::{DataConfig, DataSource};
 pub use graph_data::{GraphDataConfig, GraphDataSource};
-pub use image_data::{ImageDataConfig, ImageDataSource};
+pub use image_data::{ImageDataConfig, ImageDataSource, say_notes};
 pub use logging::LoggingConfig;
 pub use loss::LossConfig;
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};

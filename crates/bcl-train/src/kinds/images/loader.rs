@@ -325,6 +325,7 @@ mod tests {
             test: images.clone(),
             train: images,
             skipped: Vec::new(),
+            notes: Vec::new(),
         };
         let options = LoaderOptions {
             views: views.init(),

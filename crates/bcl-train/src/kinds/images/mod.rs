@@ -86,6 +86,7 @@ impl Kind for ImageRecipe {
             train,
             test,
             skipped: data.skipped.clone(),
+            notes: Vec::new(),
         };
         start::check(self, &part)?;
         if has_labelled_test(&part) {

@@ -331,6 +331,7 @@ mod tests {
             train: images(train),
             test: images(test),
             skipped: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -24,8 +24,11 @@ pub(super) struct Cache {
 
 /// The key of the features of images: the identity of the images, the checksum of the weights and the hash of the recipe, which says how images are
 /// resized and normalised.
+///
+/// `DECODING` changes with what the same file is decoded to: transparent pixels were once dropped instead of being put on a background.
 pub(super) fn key(images: &str, weights: &str, recipe: &str) -> String {
-    sha256([images, weights, recipe].join("\n").as_bytes())
+    const DECODING: &str = "2";
+    sha256([images, weights, recipe, DECODING].join("\n").as_bytes())
 }
 
 impl Cache {

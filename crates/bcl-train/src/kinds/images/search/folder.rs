@@ -4,11 +4,10 @@ use super::{super::super::SavedRun, SearchOptions, contents};
 use crate::error::Error;
 use bcl_files::notice;
 use bcl_files::printable;
-use bcl_images::{CacheBytes, Collection, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
-use bcl_recipe::ImageRecipe;
+use bcl_images::{CacheBytes, Collection, Decoding, ImageData, ImageError, ImageSource, LoadOptions, Loaded, load_with};
+use bcl_recipe::{ImageRecipe, say_notes};
 use std::{
     collections::HashMap,
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -29,7 +28,11 @@ impl SearchedImages {
     /// Lists the images of a folder, or loads the run's images as its recipe says.
     pub(super) fn open(searched: &SearchOptions, run: &SavedRun<ImageRecipe>) -> Result<Self, Error> {
         let data = match &searched.folder {
-            Some(path) => list(path, searched.skip_broken)?,
+            Some(path) => {
+                let listed = list(path, searched.skip_broken, run.recipe.data.decoding())?;
+                say_notes(&listed);
+                listed
+            }
             None => run.data()?,
         };
         Ok(Self {
@@ -99,6 +102,12 @@ impl SearchedImages {
         images.read(index)
     }
 
+    /// Columns and rows of an image.
+    pub fn size(&self, index: usize) -> [usize; 2] {
+        let (images, index) = self.part(index);
+        images.size(index)
+    }
+
     /// The path of an image within the folder, or its number if it has no file.
     pub fn name(&self, index: usize) -> String {
         let (images, own) = self.part(index);
@@ -137,21 +146,24 @@ impl SearchedImages {
             None => self.data.name.clone(),
         }
     }
-
-    /// The index of the image that is the file `path`, if it is in the folder.
-    pub fn position(&self, path: &Path, indices: &HashMap<String, usize>) -> Option<usize> {
-        let folder = fs::canonicalize(self.path.as_ref()?).ok()?;
-        let path = fs::canonicalize(path).ok()?;
-        let name = path.strip_prefix(folder).ok()?.to_str()?.replace('\\', "/");
-        indices.get(&name).copied()
-    }
 }
 
 /// Lists the images of a folder or archive in any layout. Images in a compressed archive are read at once.
-fn list(path: &Path, skip_broken: bool) -> Result<ImageData, Error> {
+fn list(path: &Path, skip_broken: bool, decoding: Decoding) -> Result<ImageData, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let source = ImageSource::Archive { path: path.to_owned() };
-    let load = |stream, skip_broken| load_with(&name, &source, Path::new(""), LoadOptions { skip_broken, stream });
+    let load = |stream, skip_broken| {
+        load_with(
+            &name,
+            &source,
+            Path::new(""),
+            LoadOptions {
+                skip_broken,
+                stream,
+                decoding,
+            },
+        )
+    };
     let listed = load(Some(UNCACHED), skip_broken);
     let data = match listed {
         Err(ImageError::Packed { .. }) => load(None, skip_broken),

@@ -103,14 +103,42 @@ impl ImageIndex {
         })
     }
 
-    /// The images that are most similar to each of some other images, best first.
+    /// The images that are most similar to each of some other images, best first. An image with the pixels of the query is the query itself, under
+    /// whatever name, and is left out.
     ///
     /// # Errors
-    /// Returns an error if the features of a query are not finite.
+    /// Returns an error if the features of a query are not finite, or a file cannot be read any more.
     pub fn neighbours(&self, queries: &Collection, top: usize) -> Result<Vec<Vec<Near>>, Error> {
         let (values, dim) = host(self.extractor.encoded(queries, None, &self.encoder)?);
         let rows = UnitRows::new(values, dim).map_err(|error| not_finite(queries.name(error.row), &self.run))?;
-        Ok(nearest(&self.rows, &rows, top))
+        let mut at_most = top + 1;
+        loop {
+            let all = nearest(&self.rows, &rows, at_most);
+            let mut others = Vec::with_capacity(all.len());
+            for (query, found) in all.into_iter().enumerate() {
+                others.push(self.without_copies(queries, query, found)?);
+            }
+            // Copies have displaced others only if the list was not long enough for both.
+            if at_most >= self.images.len() || others.iter().all(|found| found.len() >= top) {
+                others.iter_mut().for_each(|found| found.truncate(top));
+                return Ok(others);
+            }
+            at_most *= 2;
+        }
+    }
+
+    /// Leaves out the images whose pixels are those of a query.
+    fn without_copies(&self, queries: &Collection, query: usize, found: Vec<Near>) -> Result<Vec<Near>, Error> {
+        /// Equal images have equal features up to rounding, so only images above this need be compared.
+        const ALMOST_EQUAL: f32 = 0.9999;
+        let mut others = Vec::with_capacity(found.len());
+        for near in found {
+            let may_be_equal = near.similarity > ALMOST_EQUAL && self.images.size(near.row) == queries.size(query);
+            if !(may_be_equal && self.images.image(near.row)?.as_image() == queries.get(query)) {
+                others.push(near);
+            }
+        }
+        Ok(others)
     }
 
     /// Groups of images with a cosine similarity of at least `threshold`, largest first. The search is exact.

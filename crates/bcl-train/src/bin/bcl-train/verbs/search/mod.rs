@@ -29,6 +29,7 @@ pub(crate) fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, sea
     let _working = working("searching images with", run);
     let run = of_images(Saved::open(run, data_dir)?, search.verb())?;
     let searched = search.searched();
+    let decoding = run.recipe.data.decoding();
     let options = SearchOptions {
         folder: searched.folder.clone(),
         skip_broken: searched.skip_broken,
@@ -42,7 +43,7 @@ pub(crate) fn search(run: &Path, data_dir: Option<&Path>, backend: &Backend, sea
     };
     match search {
         Search::Neighbours(args) => {
-            let queries = neighbours::read(&args.queries)?;
+            let queries = neighbours::read(&args.queries, decoding)?;
             neighbours::answer(&open()?, args, &queries)
         }
         Search::Duplicates(args) => duplicates::answer(&open()?, args),

@@ -3,7 +3,7 @@
 use super::page::{self, LONGEST};
 use crate::cli::Neighbours;
 use bcl_eval::{images::thumbnail, search::Near};
-use bcl_images::{Collection, read_files};
+use bcl_images::{Collection, Decoding, read_files};
 use bcl_report::{
     Column, Table, TextStyle,
     page::{Picture, PictureGroup},
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Reads the query images.
-pub(super) fn read(queries: &[PathBuf]) -> Result<Collection, Error> {
+pub(super) fn read(queries: &[PathBuf], decoding: Decoding) -> Result<Collection, Error> {
     for query in queries {
         let problem = match query.metadata() {
             Err(_) => "no such file; correct the path",
@@ -22,11 +22,11 @@ pub(super) fn read(queries: &[PathBuf]) -> Result<Collection, Error> {
         };
         return Err(Error::Input(format!("{}: {problem}", query.display())));
     }
-    Ok(read_files(queries)?)
+    Ok(read_files(queries, decoding)?)
 }
 
 pub(super) fn answer(index: &ImageIndex, args: &Neighbours, queries: &Collection) -> Result<(), Error> {
-    let found = find(index, args, queries)?;
+    let found = index.neighbours(queries, args.top as usize)?;
     if args.output.json {
         let of = |(query, found): (usize, &Vec<Near>)| {
             let near: Vec<Value> = found.iter().map(|near| as_json(index, *near)).collect();
@@ -50,20 +50,6 @@ pub(super) fn answer(index: &ImageIndex, args: &Neighbours, queries: &Collection
     let intro = "Each query, framed, is followed by the most similar images. The number is the cosine similarity of their features: 1 for equal features, \
                  about 0 for unrelated ones.";
     page::write_page(index, "neighbours", args.searched.page.as_ref(), (&title, intro), &groups)
-}
-
-/// The neighbours of each query, without the query itself.
-fn find(index: &ImageIndex, args: &Neighbours, queries: &Collection) -> Result<Vec<Vec<Near>>, Error> {
-    let top = args.top as usize;
-    let indices = index.images.indices();
-    let found = index.neighbours(queries, top + 1)?;
-    let without_itself = |(path, mut found): (&PathBuf, Vec<Near>)| {
-        let own = index.images.position(path, &indices);
-        found.retain(|near| Some(near.row) != own);
-        found.truncate(top);
-        found
-    };
-    Ok(args.queries.iter().zip(found).map(without_itself).collect())
 }
 
 fn as_json(index: &ImageIndex, near: Near) -> Value {
