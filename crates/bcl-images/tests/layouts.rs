@@ -109,7 +109,7 @@ fn all_broken_images_are_listed_at_once_and_can_be_skipped() {
         let error = load("a", &source, dir.path()).unwrap_err().to_string();
         for words in [
             "15 of 35 images cannot be read",
-            "a.gif (a .gif file), b.jpg (truncated), c00.png (not an image",
+            "a.gif (a GIF), b.jpg (truncated), c00.png (not an image",
             "and 5 more",
             "data.skip_broken = true",
         ] {

@@ -105,15 +105,26 @@ fn an_enclosing_folder_val_as_test_and_system_files_are_accepted() {
         with_others,
     ];
     for files in &cases {
-        assert_eq!(read_all(files, archive), expected);
+        let ImageData { train, test, .. } = read_all(files, archive);
+        assert_eq!((train, test), (expected.train.clone(), expected.test.clone()));
     }
+    let others = read_all(&cases[3], archive).notes;
+    assert_eq!(
+        others,
+        ["2 files left out, because they are no images: README.md, train/cat/notes.txt"]
+    );
 }
 
 #[test]
 fn test_is_preferred_to_val() {
     let mut files = image_folder();
     files.push(("val/cat/9.png".into(), png(9)));
-    assert_eq!(read_all(&files, archive), read(&image_folder(), "data.tar", archive).unwrap());
+    let data = read_all(&files, archive);
+    assert_eq!(data.test, read(&image_folder(), "data.tar", archive).unwrap().test);
+    assert_eq!(
+        data.notes,
+        ["1 image of val left out, because there is a test: val/cat/9.png"]
+    );
 }
 
 #[test]
@@ -161,15 +172,17 @@ fn every_kind_of_image_becomes_rgb_by_the_documented_rule() {
     // Values that distinguish rounding from truncation: 257 * 100 + 200 is closer to 101 than to 100.
     let deep = 257 * 100 + 200;
     assert_eq!(one(ImageBuffer::from_pixel(2, 2, Luma([77_u8])).into()), [77; 3]);
-    assert_eq!(one(ImageBuffer::from_pixel(2, 2, LumaA([77_u8, 3])).into()), [77; 3]);
-    assert_eq!(one(ImageBuffer::from_pixel(2, 2, Rgba([1_u8, 2, 3, 0])).into()), [1, 2, 3]);
+    // On white: 77 · 51/255 + 255 · 204/255.
+    assert_eq!(one(ImageBuffer::from_pixel(2, 2, LumaA([77_u8, 51])).into()), [219; 3]);
+    assert_eq!(one(ImageBuffer::from_pixel(2, 2, Rgba([1_u8, 2, 3, 255])).into()), [1, 2, 3]);
+    assert_eq!(one(ImageBuffer::from_pixel(2, 2, Rgba([1_u8, 2, 3, 0])).into()), [255; 3]);
     assert_eq!(one(ImageBuffer::from_pixel(2, 2, Luma([deep])).into()), [101; 3]);
     assert_eq!(
         one(ImageBuffer::from_pixel(2, 2, Rgb([0, deep, u16::MAX])).into()),
         [0, 101, 255]
     );
     assert_eq!(
-        one(ImageBuffer::from_pixel(2, 2, Rgba([0, deep, u16::MAX, 9])).into()),
+        one(ImageBuffer::from_pixel(2, 2, Rgba([0, deep, u16::MAX, u16::MAX])).into()),
         [0, 101, 255]
     );
 }

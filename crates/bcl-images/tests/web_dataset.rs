@@ -138,7 +138,13 @@ fn what_is_wrong_with_a_shard_is_said_with_its_place() {
         (&["2.png", "2.cls: \n"], ["0.tar: entry 2.cls", "one line"]),
         (&["2.png", "2.cls:1", "2.cls:1"], ["0.tar: entry 2.cls", "twice"]),
         (&["2.png", "2.cls:1", "2.jpg"], ["0.tar: entry 2.jpg", "another image"]),
-        (&["2.gif", "2.cls:1"], ["0.tar: entry 2.gif", ".gif"]),
+        (&["2.gif:GIF89a", "2.cls:1"], ["0.tar: entry 2.gif", "a GIF"]),
+        (&["2.tga:words", "2.cls:1"], ["0.tar: entry 2.tga", "a .tga file"]),
+        (
+            &["a_v1.0.png"],
+            ["0.tar: entry a_v1.0.png", "the file `0.png` of the sample `a_v1`"],
+        ),
+        (&["a_v1.0.png"], ["first dot", "(a_v1_0.png for a_v1.0.png)"]),
         (&["2.jpg:words", "2.cls:1"], ["0.tar: entry 2.jpg", "JPEG, PNG and WebP"]),
     ] {
         let error = refusal(&[("0.tar", &[&image, files].concat())]);
@@ -162,4 +168,18 @@ fn broken_images_of_shards_can_be_skipped() {
     let data = read_path(&folder.path().join("shards"), options).unwrap();
     assert_eq!(samples(&data.train), [("0.tar/1.png", "1"), ("0.tar/3.png", "3")]);
     assert_eq!(data.skipped.len(), 1);
+}
+
+/// `.jfif`, `.jpg_large` and names without an ending are images by their content, also in shards; a text is none.
+#[test]
+fn images_of_shards_are_found_by_their_content() {
+    let data = read(&[
+        ("dev-0.tar", &["1.img"]),
+        ("Training-0.tar", &["1.png", "2.jfif", "2.json:{}", "3", "4.bin:words"]),
+    ]);
+    assert_eq!((data.train.len(), data.test.len()), (3, 1));
+    assert_eq!(
+        data.notes,
+        ["1 file left out, because they are neither images nor labels: Training-0.tar/4.bin"]
+    );
 }

@@ -13,7 +13,7 @@
 
 use bcl_models::vision::{
     ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem,
-    weights::{WeightsError, load_encoder_weights, load_weights, to_safetensors},
+    weights::{WeightsError, load_encoder_weights, load_trunks, load_weights, to_safetensors},
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use std::{
@@ -97,7 +97,7 @@ fn embeddings_of_released_weights_are_those_of_pytorch() {
     let device = Device::flex();
     let reference = reference();
     let path = fixture("resnet18-released-names.pth");
-    let (encoder, report) = load_encoder_weights(released().init(0, &device), &path).expect("loads");
+    let (encoder, report) = load_encoder_weights(released().init(0, &device), &path, None).expect("loads");
     let images = images(3, 12, &device);
 
     let embeddings = encoder.forward(images.clone(), Mode::Eval);
@@ -115,7 +115,7 @@ fn a_pass_in_train_mode_leaves_the_running_statistics_of_pytorch() {
     let reference = reference();
     for device in [Device::flex(), Device::flex().autodiff()] {
         let path = fixture("resnet18-released-names.pth");
-        let (encoder, _) = load_encoder_weights(released().init(0, &device), &path).expect("loads");
+        let (encoder, _) = load_encoder_weights(released().init(0, &device), &path, None).expect("loads");
         let projections = encoder.projections(images(3, 12, &device), Mode::Train);
         assert_close(&values(projections), &reference["trained_projections"]);
         let mean = encoder.trunk.layer1[0].bn1.running_mean.value();
@@ -155,7 +155,7 @@ fn loading_into_a_clone_leaves_the_original_alone() {
     let device = Device::flex();
     let original = released().init(0, &device);
     let before = values(original.features(images(2, 12, &device), Mode::Eval));
-    load_encoder_weights(original.clone(), &fixture("resnet18-released-names.pth")).expect("loads");
+    load_encoder_weights(original.clone(), &fixture("resnet18-released-names.pth"), None).expect("loads");
     assert_eq!(values(original.features(images(2, 12, &device), Mode::Eval)), before);
 }
 
@@ -257,7 +257,7 @@ fn a_checkpoint_without_a_head_is_refused_for_a_whole_encoder() {
         ..released()
     };
     let path = fixture("resnet50-torchvision-names.safetensors");
-    let error = load_encoder_weights(config.init(0, &Device::flex()), &path).expect_err("no head");
+    let error = load_encoder_weights(config.init(0, &Device::flex()), &path, None).expect_err("no head");
     assert!(
         error
             .to_string()
@@ -336,7 +336,172 @@ fn prefixes_of_wrapping_modules_are_removed_and_reported() {
         assert_eq!(values(trunk.conv1.weight.val()), values(expected.conv1.weight.val()));
         assert_eq!(report.prefixes, [prefix]);
         assert_eq!(report.skipped, [format!("{prefix}projector.0.weight")]);
+        assert!(report.unknown.is_empty() && report.others.is_empty(), "{report:?}");
     }
+}
+
+/// The place of each module in a Sequential of torchvision's modules, with max-pooling.
+fn numbered(name: &str) -> String {
+    let (module, rest) = name.split_once('.').expect("a module and its tensor");
+    let place = match module {
+        "conv1" => 0,
+        "bn1" => 1,
+        layer => {
+            layer
+                .strip_prefix("layer")
+                .and_then(|layer| layer.parse::<usize>().ok())
+                .expect("a layer")
+                + 3
+        }
+    };
+    format!("{place}.{rest}")
+}
+
+/// Writes the trunk of `write_changed` under the names of the first function, and a network of zeros under the names of the second one.
+fn write_two(path: &Path, first: impl Fn(&str) -> String, second: impl Fn(&str) -> String) {
+    let length = {
+        let mut length = 0;
+        write_changed(path, &[], |_, end| length = end);
+        length
+    };
+    write_changed(path, &vec![0; length], |header, end| {
+        let mut other = header.clone();
+        rename(header, first);
+        rename(&mut other, second);
+        for (name, mut tensor) in std::mem::take(other.as_object_mut().expect("an object")) {
+            if let Some(offsets) = tensor.get_mut("data_offsets") {
+                let moved = offsets
+                    .as_array()
+                    .expect("two")
+                    .iter()
+                    .map(|offset| offset.as_u64().expect("a number") + end as u64);
+                *offsets = moved.collect::<Vec<_>>().into();
+                header[name] = tensor;
+            }
+        }
+    });
+}
+
+/// Cases weights-lightly-sequential, and names of torch.compile, Lightning and `SupContrast`.
+#[test]
+fn names_of_other_frameworks_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.safetensors");
+    let names: [(&str, fn(&str) -> String); 8] = [
+        ("_orig_mod.", |name| format!("_orig_mod.{name}")),
+        ("state_dict.model._orig_mod.", |name| {
+            format!("state_dict.model._orig_mod.{name}")
+        }),
+        ("state_dict.net.", |name| format!("state_dict.net.{name}")),
+        ("model.encoder.module.", |name| {
+            format!("model.encoder.module.{}", name.replace("downsample", "shortcut"))
+        }),
+        ("state_dict.backbone.", |name| {
+            format!("state_dict.backbone.{}", numbered(name))
+        }),
+        ("", numbered),
+        ("classy_state_dict.trunk._feature_blocks.", |name| {
+            format!("classy_state_dict.trunk._feature_blocks.{name}")
+        }),
+        ("0.", |name| format!("0.{name}")),
+    ];
+    let expected = released().trunk.init(0, &Device::flex());
+    for (prefix, name) in names {
+        write_changed(&path, &[], |header, _| rename(header, name));
+        let (trunk, report) = load_weights(released().trunk.init(1, &Device::flex()), &path).expect("loads");
+        assert_eq!(
+            values(trunk.forward(images(1, 8, &Device::flex()), Mode::Eval)),
+            values(expected.forward(images(1, 8, &Device::flex()), Mode::Eval)),
+            "{prefix}"
+        );
+        assert_eq!(report.prefixes.concat(), prefix);
+        assert!(report.skipped.is_empty() && report.unknown.is_empty(), "{report:?}");
+    }
+}
+
+/// Cases weights-moco, weights-dino and weights-byol-online-target.
+#[test]
+fn of_two_networks_the_one_to_use_is_read_and_the_other_can_be_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.safetensors");
+    let expected = released().trunk.init(0, &Device::flex());
+    for [first, second] in [
+        ["state_dict.module.encoder_q.", "state_dict.module.encoder_k."],
+        ["teacher.backbone.", "student.module.backbone."],
+        ["online_network.", "target_network."],
+        ["module.base_encoder.", "module.momentum_encoder."],
+        ["backbone.", "backbone_momentum."],
+        ["", "momentum_backbone."],
+    ] {
+        write_two(&path, |name| format!("{first}{name}"), |name| format!("{second}{name}"));
+        let (trunk, report) = load_weights(released().trunk.init(1, &Device::flex()), &path).expect("loads");
+        assert_eq!(values(trunk.conv1.weight.val()), values(expected.conv1.weight.val()));
+        assert_eq!(report.others, [second]);
+        assert!(report.unknown.is_empty(), "{report:?}");
+        let encoder = |prefix| load_trunks(released().init(1, &Device::flex()), &path, Some(prefix));
+        let (encoder_of_first, _) = encoder(first.trim_end_matches('.')).expect("loads");
+        assert_eq!(
+            values(encoder_of_first.trunk.conv1.weight.val()),
+            values(expected.conv1.weight.val())
+        );
+        // The other is the one of zeros, which no trained network has.
+        let error = encoder(second).expect_err("zeros").to_string();
+        assert!(error.contains(second) && error.contains("only zeros"), "{error}");
+        let error = encoder("nothing").expect_err("no such prefix").to_string();
+        assert!(
+            error.contains("`nothing`") && error.contains(&format!("`{second}`")),
+            "{error}"
+        );
+    }
+    write_two(&path, |name| format!("left.{name}"), |name| format!("right.{name}"));
+    let error = load_weights(released().trunk.init(1, &Device::flex()), &path)
+        .expect_err("either")
+        .to_string();
+    assert!(
+        error.contains("`left.`, `right.`") && error.contains("encoder.weights_prefix"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_of_another_network_is_refused_with_its_first_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("vit.safetensors");
+    write_changed(&path, &[], |header, _| {
+        rename(header, |name| format!("blocks.{}", name.replace("layer", "attention")));
+    });
+    let error = load_weights(released().trunk.init(1, &Device::flex()), &path)
+        .expect_err("another")
+        .to_string();
+    for words in [
+        "vit.safetensors does not look like a ResNet",
+        "`blocks.",
+        "`layer1.0.conv1.weight`",
+        "100 tensors",
+    ] {
+        assert!(error.contains(words), "`{words}` is not in: {error}");
+    }
+}
+
+#[test]
+fn modules_that_the_network_does_not_have_are_told_from_heads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("more.safetensors");
+    write_changed(&path, &[], |header, end| {
+        rename(header, |name| format!("module.encoder.{name}"));
+        let more = serde_json::json!({ "dtype": "F32", "shape": [0], "data_offsets": [end, end] });
+        for name in [
+            "module.encoder.attention.weight",
+            "module.encoder.fc.0.weight",
+            "module.queue",
+            "optimizer.state.0.exp_avg",
+        ] {
+            header[name] = more.clone();
+        }
+    });
+    let (_, report) = load_weights(released().trunk.init(1, &Device::flex()), &path).expect("loads");
+    assert_eq!(report.unknown, ["module.encoder.attention.weight"]);
+    assert_eq!(report.skipped.len(), 4);
 }
 
 #[test]
@@ -382,13 +547,15 @@ fn numbers_that_no_trained_network_has_are_refused_with_file_and_tensor() {
 }
 
 #[test]
-fn two_networks_in_a_file_are_refused() {
+fn two_tensors_of_one_name_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.safetensors");
     write_changed(&path, &[], |header, end| {
-        header["module.conv1.weight"] = serde_json::json!({ "dtype": "F32", "shape": [0], "data_offsets": [end, end] });
+        let more = serde_json::json!({ "dtype": "F32", "shape": [0], "data_offsets": [end, end] });
+        header["layer1.0.shortcut.0.weight"] = more.clone();
+        header["layer1.0.downsample.0.weight"] = more;
     });
     let error = load_weights(released().trunk.init(1, &Device::flex()), &path).expect_err("two networks");
     assert!(matches!(error, WeightsError::Twice { .. }), "{error:?}");
-    assert!(error.to_string().contains("conv1.weight and module.conv1.weight"), "{error}");
+    assert!(error.to_string().contains("layer1.0.shortcut.0.weight"), "{error}");
 }

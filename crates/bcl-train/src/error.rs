@@ -85,7 +85,7 @@ pub enum Error {
     /// The loss, the weights or the scores are no longer finite.
     #[error(
         "{symptom}: {finding}; {kept}; lower optimizer.learning_rate, raise \
-         loss.temperature, or, for images, set optimizer.clip_norm, and start a new run (the last checkpoint before it is kept, too)"
+         loss.temperature, or, for images, set optimizer.clip_norm, or training.precision to \"bf16\" or \"f32\" if it is \"f16\", and start a new run (the last checkpoint before it is kept, too)"
     )]
     Diverged {
         /// The symptom and when it appeared, such as `the loss became NaN in epoch 3, step 7`.

@@ -108,7 +108,11 @@ impl Layout {
         let ends = name.match_indices('/').map(|(end, _)| end).chain([name.len()]);
         let (path, (part, around)) = ends.take(3).find_map(|end| self.parts.get_key_value(&name[..end]))?;
         let inner = within(name, path).unwrap_or_default();
-        let inner = around.as_ref().and_then(|around| within(inner, around)).unwrap_or(inner);
+        let inner = match around {
+            Some(around) if inner == around => "",
+            Some(around) => within(inner, around).unwrap_or(inner),
+            None => inner,
+        };
         Some((*part, inner))
     }
 }

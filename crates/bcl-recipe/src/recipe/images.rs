@@ -79,10 +79,13 @@ pub enum ImageEncoderKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResNetEncoderConfig {
-    /// File of initial weights, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, with the names of torchvision or the
-    /// released codes. If absent, the seed determines the weights.
+    /// File of initial weights, beside the recipe or in `--data`: safetensors or PyTorch's `.pth`, with the names of torchvision or of
+    /// other code that uses it. If absent, the seed determines the weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
+    /// What the names of the network's tensors begin with, if the file has several networks: `student.module.backbone.`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights_prefix: Option<String>,
     /// The residual network.
     pub trunk: ResNetConfig,
     /// The head on top of it.
@@ -116,6 +119,12 @@ impl ImageEncoderKind {
     pub fn weights(&self) -> Option<&Path> {
         let Self::ResNet(config) = self;
         config.weights.as_deref()
+    }
+
+    /// The prefix of the network in the file of initial weights, if it has several.
+    pub fn weights_prefix(&self) -> Option<&str> {
+        let Self::ResNet(config) = self;
+        config.weights_prefix.as_deref()
     }
 }
 
@@ -190,6 +199,12 @@ impl RecipeKind for ImageRecipe {
             .config()
             .check()
             .map_err(|message| Refusal::of_parameter("encoder", &message))?;
+        if self.encoder.weights_prefix().is_some() && self.encoder.weights().is_none() {
+            return Err(Refusal::new(
+                "encoder.weights_prefix",
+                "only has a meaning with encoder.weights; remove it",
+            ));
+        }
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.method.settings().check().map_err(parameter("method"))?;
         self.check_needs()?;

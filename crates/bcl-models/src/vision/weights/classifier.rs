@@ -67,7 +67,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("model.safetensors");
             std::fs::write(&path, &bytes).unwrap();
-            let (encoder, report) = load_trunks(config.init(2, &device), &path).unwrap();
+            let (encoder, report) = load_trunks(config.init(2, &device), &path, None).unwrap();
             let mut skipped = report.skipped.clone();
             skipped.sort_unstable();
             assert_eq!(skipped, ["fc.bias", "fc.weight"]);

@@ -97,6 +97,39 @@ pub enum WeightsError {
         /// The other.
         second: String,
     },
+    /// The file has several networks, and none of them is known to be the one to use.
+    #[error("{path} has several networks, whose tensors begin with {prefixes}: set encoder.weights_prefix to the one to use")]
+    Several {
+        /// The file.
+        path: PathBuf,
+        /// The prefixes of the networks.
+        prefixes: String,
+    },
+    /// The file has no network with the prefix that was asked for.
+    #[error(
+        "{path} has no network whose tensors begin with `{wanted}`, but with {prefixes}: set encoder.weights_prefix to one of these"
+    )]
+    NotThere {
+        /// The file.
+        path: PathBuf,
+        /// The prefix.
+        wanted: String,
+        /// The prefixes of the networks.
+        prefixes: String,
+    },
+    /// The file has no network of a kind that is read.
+    #[error(
+        "{path} does not look like a ResNet: the first of its {found} tensors are {first}, but `conv1.weight`, `layer1.0.conv1.weight` and so on were \
+         expected, behind any prefix, or `0.weight` and `4.0.conv1.weight` of a Sequential: save the state_dict of a ResNet of torchvision"
+    )]
+    NoNetwork {
+        /// The file.
+        path: PathBuf,
+        /// Number of tensors.
+        found: usize,
+        /// The first names.
+        first: String,
+    },
     /// The encoder has two networks, and the file has one.
     #[error(
         "{path} has one network, but an encoder with split channels needs two: use a file that an encoder with split channels was exported \

@@ -6,14 +6,16 @@
 //! | --- | --- | --- |
 //! | [`to_safetensors`], torchvision converted to safetensors | `.safetensors` | `layer1.0.conv1.weight` |
 //! | torchvision's `state_dict` | `.pth` | the same, plus the classifier `fc.*` |
-//! | checkpoints of other code, `{"model": …}`, `{"state_dict": …}` | either | `model.backbone.layer1.0.conv1.weight` |
 //! | the released code of DCL, HCL and BCL | `.pth` | `module.f.3.0.conv1.weight`, head `module.g.0.weight` |
+//! | a Sequential of torchvision's modules, as in lightly | either | `backbone.4.0.conv1.weight` |
+//! | `SupContrast` | `.pth` | `model.encoder.module.layer1.0.shortcut.0.weight` |
+//! | `MoCo`, DINO, BYOL | `.pth` | `encoder_q.` and `encoder_k.`, `teacher.` and `student.`, `online_network.` and `target_network.` |
 //! | [`classifier_to_safetensors`] | `.safetensors` | as the first, and the classifier `fc.*` |
 //! | [`trunks_to_safetensors`] of an encoder with split channels | `.safetensors` | as the first, and `rest.layer1.0.conv1.weight` |
 //!
-//! The prefixes `state_dict.`, `model_state_dict.`, `model.`, `module.`, `backbone.` and `encoder.` are removed, in any order and number;
-//! the [report](WeightsReport) lists those found. burn-store reads both formats without running pickles, and transposes linear layers.
-//! This module maps names, checks that every tensor is present, and reports errors with a remedy.
+//! Before these names, any prefix of modules and dictionaries may come (`state_dict.module.backbone.`, `_orig_mod.`); the [report](WeightsReport) lists
+//! it. Of the two networks of `MoCo`, DINO and BYOL, the first of the table is read. burn-store reads both formats without running pickles, and transposes
+//! linear layers. This module maps names, checks that every tensor is present, and reports errors with a remedy.
 //!
 //! ```
 //! use bcl_models::vision::{ResNetConfig, ResNetDepth, Stem, weights::{load_weights, to_safetensors}};
@@ -37,7 +39,7 @@ mod values;
 
 pub use classifier::classifier_to_safetensors;
 pub use error::WeightsError;
-pub use names::without_prefixes;
+pub use names::is_counter;
 pub use streams::{load_trunks, trunks_to_safetensors};
 
 use super::{ImageEncoder, ResNet};
@@ -47,10 +49,7 @@ use burn_store::{
     SafetensorsStoreError, burn_pack::Tensor as StoredTensor,
 };
 use names::Part;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 /// Which tensors of a file were loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +59,14 @@ pub struct WeightsReport {
     pub loaded: Vec<String>,
     /// Skipped tensors under the file's names: a classifier, the head of another network, PyTorch's batch counters.
     pub skipped: Vec<String>,
+    /// Those of the skipped tensors that seem to be a part of the network, so that its features may not be what they were.
+    pub unknown: Vec<String>,
     /// Prefixes removed from the names of loaded tensors, such as `model.backbone.`, without repetition. The empty prefix is not listed.
     pub prefixes: Vec<String>,
+    /// Prefixes of other networks in the file.
+    pub others: Vec<String>,
+    /// Whether the file has a projection head that [`load_encoder_weights`] reads.
+    pub has_head: bool,
 }
 
 /// Serialises a trunk as a safetensors file, with torchvision's names and layouts.
@@ -94,23 +99,41 @@ pub(crate) fn write(module: &impl Module, mut store: SafetensorsStore) -> Result
 /// Returns an error if the file cannot be read, lacks a tensor of the network, or is of a deeper network; if a tensor has another shape
 /// or is not of a floating point type; or if a value is not finite, or a running variance is negative or all 0.
 pub fn load_weights(trunk: ResNet, path: &Path) -> Result<(ResNet, WeightsReport), WeightsError> {
-    load(trunk, read::read(path)?, path, Part::Trunk)
+    load(trunk, read::read(path)?, path, Part::Trunk, None)
 }
 
-/// Loads trunk and head, as [`load_weights`] does for a trunk alone. For checkpoints of the released code.
+/// Loads trunk and head, as [`load_weights`] does for a trunk alone. For checkpoints of the released code. With several networks in the file, `prefix`
+/// is what the names of its tensors begin with.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`load_weights`], if the file has no head, and if the encoder has split channels, because no
 /// such checkpoint has two networks.
-pub fn load_encoder_weights(encoder: ImageEncoder, path: &Path) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
+pub fn load_encoder_weights(
+    encoder: ImageEncoder,
+    path: &Path,
+    prefix: Option<&str>,
+) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
     if encoder.rest.is_some() {
         return Err(WeightsError::OneNetwork { path: path.to_owned() });
     }
-    load(encoder, read::read(path)?, path, Part::Encoder)
+    load(encoder, read::read(path)?, path, Part::Encoder, prefix)
 }
 
-fn load<M: Module>(module: M, file: Vec<StoredTensor>, path: &Path, part: Part) -> Result<(M, WeightsReport), WeightsError> {
-    let names::Sorted { tensors, skipped } = names::sort(file, part, path)?;
+fn load<M: Module>(
+    module: M,
+    file: Vec<StoredTensor>,
+    path: &Path,
+    part: Part,
+    prefix: Option<&str>,
+) -> Result<(M, WeightsReport), WeightsError> {
+    let names::Sorted {
+        tensors,
+        skipped,
+        unknown,
+        prefix,
+        others,
+        has_head,
+    } = names::sort(file, part, prefix, path)?;
     let in_file: BTreeMap<String, String> = tensors
         .iter()
         .map(|(name, named)| (name.clone(), named.in_file.clone()))
@@ -133,16 +156,13 @@ fn load<M: Module>(module: M, file: Vec<StoredTensor>, path: &Path, part: Part) 
     values::check(&module, &in_file, path)?;
     let mut loaded = result.applied;
     loaded.sort();
-    let prefixes: BTreeSet<String> = in_file
-        .values()
-        .filter_map(|name| name.strip_suffix(without_prefixes(name)))
-        .filter(|prefix| !prefix.is_empty())
-        .map(str::to_owned)
-        .collect();
     let report = WeightsReport {
         loaded,
         skipped,
-        prefixes: prefixes.into_iter().collect(),
+        unknown,
+        prefixes: Some(prefix).filter(|prefix| !prefix.is_empty()).into_iter().collect(),
+        others,
+        has_head,
     };
     Ok((module, report))
 }

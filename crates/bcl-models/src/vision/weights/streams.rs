@@ -1,9 +1,9 @@
 //! Weights of all trunks of an encoder: two in one file, if channels are split.
 
 use super::{
-    WeightsError, WeightsReport, load, load_weights,
-    names::{Part, REST},
-    new_store, read, to_safetensors, without_prefixes, write,
+    WeightsError, WeightsReport, load,
+    names::{self, Part, REST},
+    new_store, read, to_safetensors, write,
 };
 use crate::vision::{ChannelEncoder, ImageEncoder};
 use std::path::Path;
@@ -21,7 +21,7 @@ use std::path::Path;
 /// let path = folder.path().join("trunks.safetensors");
 ///
 /// std::fs::write(&path, trunks_to_safetensors(&config.init(1, &Device::flex())).unwrap()).unwrap();
-/// let (encoder, report) = load_trunks(config.init(2, &Device::flex()), &path).unwrap();
+/// let (encoder, report) = load_trunks(config.init(2, &Device::flex()), &path, None).unwrap();
 /// assert_eq!(report.loaded.len(), 200);
 /// ```
 ///
@@ -37,22 +37,27 @@ pub fn trunks_to_safetensors(encoder: &ImageEncoder) -> Result<Vec<u8>, WeightsE
 }
 
 /// Loads all trunks of an encoder, as [`load_weights`] does for one. With split channels, the file must be one that
-/// [`trunks_to_safetensors`] wrote for such an encoder.
+/// [`trunks_to_safetensors`] wrote for such an encoder. With several networks in the file, `prefix` is what the names of the tensors of the one to load
+/// begin with.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`load_weights`], and if the encoder has two networks and the file has one.
-pub fn load_trunks(encoder: ImageEncoder, path: &Path) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
+pub fn load_trunks(
+    encoder: ImageEncoder,
+    path: &Path,
+    prefix: Option<&str>,
+) -> Result<(ImageEncoder, WeightsReport), WeightsError> {
     let ImageEncoder { trunk, head, rest } = encoder;
     let Some(rest) = rest else {
-        let (trunk, report) = load_weights(trunk, path)?;
+        let (trunk, report) = load(trunk, read::read(path)?, path, Part::Trunk, prefix)?;
         return Ok((ImageEncoder { trunk, head, rest: None }, report));
     };
     let file = read::read(path)?;
-    if !file.iter().any(|tensor| without_prefixes(&tensor.name).starts_with(REST)) {
+    if !names::has_rest(&names::networks(&file)) {
         return Err(WeightsError::OneNetwork { path: path.to_owned() });
     }
-    let (trunk, of_first) = load(trunk, file.clone(), path, Part::Trunk)?;
-    let (rest_trunk, of_rest) = load(rest.trunk, file, path, Part::RestTrunk)?;
+    let (trunk, of_first) = load(trunk, file.clone(), path, Part::Trunk, prefix)?;
+    let (rest_trunk, of_rest) = load(rest.trunk, file, path, Part::RestTrunk, prefix)?;
     let encoder = ImageEncoder {
         trunk,
         head,
@@ -71,6 +76,8 @@ fn joined(of_first: WeightsReport, of_rest: WeightsReport) -> WeightsReport {
         .loaded
         .extend(of_rest.loaded.iter().map(|name| format!("{REST}{name}")));
     report.skipped.retain(|name| of_rest.skipped.contains(name));
+    report.unknown.retain(|name| of_rest.skipped.contains(name));
+    report.others.retain(|prefix| !of_rest.prefixes.contains(prefix));
     report.prefixes.extend(of_rest.prefixes);
     report.prefixes.sort();
     report.prefixes.dedup();

@@ -8,7 +8,7 @@ use bcl_files::input::{self, NotRegular};
 use bcl_images::{Collection, ImageData};
 use bcl_models::vision::{
     ImageEncoder,
-    weights::{WeightsError, WeightsReport, load_encoder_weights, load_trunks, without_prefixes},
+    weights::{WeightsError, WeightsReport, is_counter, load_encoder_weights, load_trunks},
 };
 use bcl_recipe::{ImageEvaluationConfig, ImageRecipe, Sampling};
 use burn::tensor::Device;
@@ -53,59 +53,21 @@ pub(crate) fn initial_with_report(
             file.display()
         )));
     }
-    let (encoder, report) = load_trunks(encoder, &file).map_err(refuse)?;
-    if let Some(name) = report.skipped.iter().find(|name| !may_be_skipped(name)) {
+    let prefix = recipe.encoder.weights_prefix();
+    let (encoder, report) = load_trunks(encoder, &file, prefix).map_err(refuse)?;
+    if let Some(name) = report.unknown.first() {
         return Err(Error::Input(format!(
             "encoder.weights: {} has a tensor {name}, which is part of neither the encoder nor a classifier `fc` or a head; save only the \
              state_dict of the encoder",
             file.display()
         )));
     }
-    if recipe.training.epochs > 0 && report.skipped.iter().any(|name| module(name) == "g") {
-        let (encoder, report) = load_encoder_weights(encoder, &file).map_err(|error| refuse(of_head(error)))?;
+    if recipe.training.epochs > 0 && report.has_head {
+        let (encoder, report) = load_encoder_weights(encoder, &file, prefix).map_err(|error| refuse(of_head(error)))?;
         return Ok((encoder, Some(in_words(&report, &file))));
     }
     let report = in_words(&report, &file);
     Ok((encoder, Some(report)))
-}
-
-/// The module in a tensor's name: its first part after common prefixes.
-fn module(name: &str) -> &str {
-    let name = without_prefixes(name);
-    name.split_once('.').map_or(name, |(module, _)| module)
-}
-
-/// Names of counters of batches and operations.
-const COUNTERS: [&str; 3] = ["num_batches_tracked", "total_ops", "total_params"];
-
-fn is_counter(name: &str) -> bool {
-    COUNTERS.iter().any(|counter| name.ends_with(counter))
-}
-
-/// Whether a tensor may be skipped: classifiers, heads, counters and the state of an optimizer do not affect features.
-fn may_be_skipped(name: &str) -> bool {
-    const HEADS: [&str; 10] = [
-        "fc",
-        "g",
-        "head",
-        "heads",
-        "projector",
-        "projection",
-        "projection_head",
-        "predictor",
-        "classifier",
-        "linear",
-    ];
-    const STATE: [&str; 7] = [
-        "optimizer",
-        "optimizers",
-        "optimizer_state_dict",
-        "optimizer_states",
-        "scheduler",
-        "lr_scheduler",
-        "scaler",
-    ];
-    HEADS.contains(&module(name)) || STATE.contains(&module(name)) || is_counter(name)
 }
 
 /// Says which tensors of a file were read and which were skipped.
@@ -129,8 +91,16 @@ fn in_words(report: &WeightsReport, file: &Path) -> String {
         [one] => format!("skipped {one}"),
         [first, ref others @ ..] => format!("skipped {first} and {} others", others.len()),
     };
+    let others: Vec<String> = report.others.iter().map(|prefix| format!("`{prefix}…`")).collect();
+    let others = match others[..] {
+        [] => String::new(),
+        _ => format!(
+            "; the file also has {}, which encoder.weights_prefix chooses",
+            others.join(", ")
+        ),
+    };
     format!(
-        "encoder.weights: read {} tensors of {}{named}; {skipped}",
+        "encoder.weights: read {} tensors of {}{named}; {skipped}{others}",
         report.loaded.len(),
         file.display()
     )
@@ -171,11 +141,15 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
     }
     let classes = classes(&data.train);
     if let [] | [_] = &classes[..] {
+        let remedy = match recipe.data.images {
+            Some(_) => ". To train without evaluation, leave out test, or move the images out of the class folder",
+            None => "",
+        };
         let found = classes.first().map_or("no image with a class".to_owned(), |&class| {
             format!("images of class `{}` only", data.train.classes()[class as usize])
         });
         return Err(Error::Input(format!(
-            "{source} has {found} in train, but the evaluation classifies features; provide images of at least two classes"
+            "{source} has {found} in train, but the evaluation classifies features; provide images of at least two classes{remedy}"
         )));
     }
     let labelled = data.test.labels().iter().flatten().count();
@@ -189,8 +163,20 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
 
 /// Refuses a loss, schedule or sampling that needs the labels of training images if they have none.
 fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<(), Error> {
-    if recipe.training.epochs == 0 || data.train.is_labelled() {
+    if recipe.training.epochs == 0 {
         return Ok(());
+    }
+    let with_truth = recipe.estimator().filter(|loss| loss.init().requirements().truth);
+    if data.train.is_labelled() {
+        return match (with_truth, &classes(&data.train)[..]) {
+            (Some(loss), &[class]) => Err(Error::Input(format!(
+                "loss.kind = \"{}\" contrasts images of different classes, but all training images of {source} are of the class `{}`; add images \
+                 of another class, or choose another loss",
+                loss.name(),
+                data.train.classes()[class as usize]
+            ))),
+            _ => Ok(()),
+        };
     }
     let labelled = data.train.labels().iter().flatten().count();
     let there = match labelled {
@@ -200,9 +186,7 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
             data.train.len()
         ),
     };
-    if let Some(loss) = recipe.estimator()
-        && loss.init().requirements().truth
-    {
+    if let Some(loss) = with_truth {
         return Err(Error::Input(format!(
             "loss.kind = \"{}\" needs the labels of training images, but {there}; choose another loss, or put the images into folders \
              CLASS/ or train/CLASS/",
@@ -291,25 +275,6 @@ mod tests {
         assert!(of_drawn.0 > 60);
     }
 
-    #[test]
-    fn the_name_of_a_tensor_decides_whether_it_may_be_skipped() {
-        for name in [
-            "fc.weight",
-            "module.g.0.weight",
-            "module.f.1.num_batches_tracked",
-            "state_dict.fc.bias",
-            "f.total_ops",
-            "model.backbone.fc.weight",
-            "state_dict.projector.0.weight",
-            "optimizer.state.0.exp_avg",
-        ] {
-            assert!(may_be_skipped(name), "{name}");
-        }
-        for name in ["encoder_q.conv1.weight", "module.queue", "module.f.7.weight"] {
-            assert!(!may_be_skipped(name), "{name}");
-        }
-    }
-
     fn data(train: &[Option<u32>], test: &[Option<u32>]) -> ImageData {
         let images = |labels: &[Option<u32>]| {
             let mut images = Collection::new(vec!["cat".into(), "dog".into()]);
@@ -348,6 +313,28 @@ mod tests {
         // Without labelled test images there is nothing to evaluate.
         check(&two, &data(&[None; 4], &[None; 2])).unwrap();
         check(&two, &data(&[dog; 4], &[])).unwrap();
+        // Cases one-class-with-test and supervised-one-class-message.
+        let mine = ImageRecipe {
+            data: bcl_recipe::ImageDataConfig {
+                images: Some("pics".into()),
+                ..Default::default()
+            },
+            ..recipe("training.batch_size = 2")
+        };
+        assert!(refused(&mine, &[dog; 4], &[dog; 2]).contains("leave out test, or move the images out of the class folder"));
+        let supervised = recipe("training.batch_size = 2");
+        let supervised = ImageRecipe {
+            loss: from_toml::<ImageRecipe>(
+                "data.dataset = 'planted'\nloss.kind = 'supervised'\nencoder.kind = 'resnet'",
+                "recipe",
+                &[],
+            )
+            .unwrap()
+            .loss,
+            ..supervised
+        };
+        assert!(refused(&supervised, &[dog; 4], &[]).contains("all training images of mine are of the class `dog`"));
+        check(&supervised, &data(&[dog, cat], &[])).unwrap();
         // Without training no batch is needed.
         check(
             &recipe("training.batch_size = 3\ntraining.epochs = 0"),

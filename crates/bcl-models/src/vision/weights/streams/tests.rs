@@ -4,7 +4,7 @@ use super::*;
 use crate::vision::{
     ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem,
     test_values::{values, waves},
-    weights::load_encoder_weights,
+    weights::{load_encoder_weights, load_weights},
 };
 use burn::tensor::Device;
 use std::{fs, path::PathBuf};
@@ -43,7 +43,7 @@ fn both_trunks_are_restored() {
     let first = encoder(Some(1), 1);
     first.raw_features(waves([2, 3, 8, 8], &Device::flex()), Mode::Train);
     let (_folder, path) = saved(&first);
-    let (loaded, report) = load_trunks(encoder(Some(1), 2), &path).expect("loads");
+    let (loaded, report) = load_trunks(encoder(Some(1), 2), &path, None).expect("loads");
     assert_eq!(features(&loaded), features(&first));
     assert_eq!(report.loaded.len(), 200);
     assert!(report.loaded.contains(&"conv1.weight".to_owned()) && report.loaded.contains(&"rest.conv1.weight".to_owned()));
@@ -59,7 +59,7 @@ fn both_trunks_are_restored() {
 fn a_single_trunk_has_torchvisions_names_alone() {
     let first = encoder(None, 1);
     let (_folder, path) = saved(&first);
-    let (loaded, report) = load_trunks(encoder(None, 2), &path).expect("loads");
+    let (loaded, report) = load_trunks(encoder(None, 2), &path, None).expect("loads");
     let (trunk, of_trunk) = load_weights(encoder(None, 3).trunk, &path).expect("loads");
     assert_eq!(features(&loaded), features(&first));
     assert_eq!(values(trunk.conv1.weight.val()), values(first.trunk.conv1.weight.val()));
@@ -71,8 +71,8 @@ fn a_single_trunk_has_torchvisions_names_alone() {
 fn a_file_of_one_network_is_refused_for_two() {
     let (_folder, path) = saved(&encoder(None, 1));
     for error in [
-        load_trunks(encoder(Some(1), 2), &path).expect_err("one network"),
-        load_encoder_weights(encoder(Some(1), 2), &path).expect_err("one network"),
+        load_trunks(encoder(Some(1), 2), &path, None).expect_err("one network"),
+        load_encoder_weights(encoder(Some(1), 2), &path, None).expect_err("one network"),
     ] {
         assert!(matches!(error, WeightsError::OneNetwork { .. }), "{error:?}");
         let text = error.to_string();
@@ -87,7 +87,7 @@ fn a_file_of_one_network_is_refused_for_two() {
 fn a_file_of_two_networks_is_refused_for_one_and_for_another_split() {
     let (_folder, path) = saved(&encoder(Some(2), 1));
     for split_channels in [None, Some(1)] {
-        let error = load_trunks(encoder(split_channels, 2), &path)
+        let error = load_trunks(encoder(split_channels, 2), &path, None)
             .expect_err("another split")
             .to_string();
         assert!(error.contains("tensor conv1.weight has shape [2, 2, 3, 3]"), "{error}");

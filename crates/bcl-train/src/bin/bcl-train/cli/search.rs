@@ -30,7 +30,7 @@ pub(crate) struct Searched {
 pub(crate) struct Neighbours {
     /// Folder of the run.
     pub run: PathBuf,
-    /// JPEG, PNG or WebP images to find similar ones for. An image that is itself in the folder is not its own neighbour.
+    /// JPEG, PNG or WebP images to find similar ones for. An image is not its own neighbour: those with the same pixels are left out.
     #[arg(value_name = "QUERY", required = true)]
     pub queries: Vec<PathBuf>,
     /// What is searched.
