@@ -335,7 +335,9 @@ fn an_encrypted_zip_is_refused_with_the_remedy() {
         let places: Vec<usize> = (0..bytes.len() - 4)
             .filter(|&at| bytes[at..].starts_with(signature))
             .collect();
-        places.into_iter().for_each(|at| bytes[at + flags] |= 1);
+        for at in places {
+            bytes[at + flags] |= 1;
+        }
     }
     fs::write(folder.path().join("d.zip"), bytes).unwrap();
     let text = load("d", &ImageSource::Archive { path: "d.zip".into() }, folder.path())

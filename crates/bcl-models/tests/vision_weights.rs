@@ -385,9 +385,10 @@ fn write_two(path: &Path, first: impl Fn(&str) -> String, second: impl Fn(&str) 
 /// Cases weights-lightly-sequential, and names of torch.compile, Lightning and `SupContrast`.
 #[test]
 fn names_of_other_frameworks_are_read() {
+    type Naming = fn(&str) -> String;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("other.safetensors");
-    let names: [(&str, fn(&str) -> String); 8] = [
+    let names: [(&str, Naming); 8] = [
         ("_orig_mod.", |name| format!("_orig_mod.{name}")),
         ("state_dict.model._orig_mod.", |name| {
             format!("state_dict.model._orig_mod.{name}")

@@ -1,7 +1,7 @@
 //! What a reader found of an image: its pixels, or where they are.
 
 use super::streamed::{CacheBytes, Files};
-use super::{decode::Picture, limits::Limits, origin::Origin};
+use super::{limits::Limits, origin::Origin, picture::Picture};
 use crate::Collection;
 use std::sync::Arc;
 

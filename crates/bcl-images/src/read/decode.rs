@@ -7,30 +7,13 @@
 use super::exif::Turn;
 use super::kind::{ByContent, Format};
 use super::limits::Limits;
+use super::picture::Picture;
 use super::{exif, jpeg, webp};
-use crate::Image;
 use crate::decoding::{Background, Decoding, Orientation};
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;
 use std::io::{Cursor, ErrorKind};
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
-
-/// A decoded image, `[height, width, 3]`.
-pub(crate) struct Picture {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    pub(crate) pixels: Vec<u8>,
-}
-
-impl Picture {
-    pub(crate) fn as_image(&self) -> Image<'_> {
-        Image {
-            width: self.width as usize,
-            height: self.height as usize,
-            pixels: &self.pixels,
-        }
-    }
-}
 
 /// How much of a file is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,9 +109,10 @@ impl Outline {
 
     /// Columns and rows of the decoded image.
     pub(super) fn size(&self, decoding: Decoding) -> [u32; 2] {
-        match self.turn_for(decoding).swaps_sides() {
-            true => [self.height, self.width],
-            false => [self.width, self.height],
+        if self.turn_for(decoding).swaps_sides() {
+            [self.height, self.width]
+        } else {
+            [self.width, self.height]
         }
     }
 
@@ -247,10 +231,7 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Vec<u8>, Undecodable> {
     let colours = if is_grey { ColorSpace::Luma } else { ColorSpace::RGB };
     decoder.set_options(options.jpeg_set_out_colorspace(colours));
     let samples = decoder.decode().map_err(bad)?;
-    Ok(match is_grey {
-        true => three_of(&samples),
-        false => samples,
-    })
+    Ok(if is_grey { three_of(&samples) } else { samples })
 }
 
 fn decode_png(bytes: &[u8], background: Background) -> Result<Vec<u8>, Undecodable> {

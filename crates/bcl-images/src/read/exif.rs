@@ -1,6 +1,6 @@
 //! The orientation in Exif metadata, and the turn that it asks for.
 
-use super::decode::Picture;
+use super::picture::Picture;
 
 /// How the stored pixels must be moved to be upright: the numbers 1 to 8 of the Exif standard, where 1 is upright.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,16 +65,12 @@ pub(super) fn of_png(bytes: &[u8]) -> Turn {
     let mut rest = bytes.get(8..).unwrap_or_default();
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_be_bytes(*length) as usize;
-        match after.strip_prefix(b"eXIf") {
-            Some(data) => return Turn::of_tiff(data.get(..length).unwrap_or_default()),
-            // The kind before the data, and a checksum behind them.
-            None => {
-                rest = after
-                    .get(4..)
-                    .and_then(|data| data.get(length..)?.get(4..))
-                    .unwrap_or_default()
-            }
+        if let Some(data) = after.strip_prefix(b"eXIf") {
+            return Turn::of_tiff(data.get(..length).unwrap_or_default());
         }
+        // The kind before the data, and a checksum behind them.
+        let next = after.get(4..).and_then(|data| data.get(length..)?.get(4..));
+        rest = next.unwrap_or_default();
     }
     Turn::NONE
 }

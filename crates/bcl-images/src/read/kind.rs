@@ -1,4 +1,4 @@
-//! What a file is: an image that is read, one that is not, or something else. ByContent decides, because names lie: browsers save JPEG files as
+//! What a file is: an image that is read, one that is not, or something else. Content decides, because names lie: browsers save JPEG files as
 //! `.jfif`, `.jpg_large` or without an ending.
 
 use super::store::Entry;
@@ -92,6 +92,8 @@ fn is_netpbm(head: &[u8]) -> bool {
     matches!(head, [b'P', b'1'..=b'7', b'\n' | b'\r', b'0'..=b'9' | b'#' | b'W', ..])
 }
 
+/// The ending of a file with the label of the image beside it.
+pub(super) const LABEL: &str = "cls";
 /// Endings of images that are read.
 const READ: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
 /// Endings of images that are not read, for those whose content does not tell.
@@ -101,20 +103,7 @@ const NOT_READ: [&str; 26] = [
 ];
 /// Endings of what lies beside images. Files with these names are many, so they are not opened.
 const BESIDE: [&str; 14] = [
-    super::layout::LABEL,
-    "txt",
-    "text",
-    "csv",
-    "tsv",
-    "json",
-    "jsonl",
-    "xml",
-    "yaml",
-    "yml",
-    "md",
-    "html",
-    "npy",
-    "py",
+    LABEL, "txt", "text", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "md", "html", "npy", "py",
 ];
 
 /// What a file of a folder or an archive is.

@@ -1,13 +1,11 @@
 //! Detects the layout of a folder or archive from its folders and images.
 
-use super::kind::{Kind, extension};
+use super::kind::{Kind, LABEL, extension};
 use super::part::{self, Part};
 use super::store::Store;
 use crate::error::ImageError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The extension of a file with the label of the image beside it.
-pub(super) const LABEL: &str = "cls";
 const SHARDS: [&str; 3] = [".tar", ".tar.gz", ".tgz"];
 /// Most folders around all images, if there are no parts.
 const MOST_AROUND: usize = 2;

@@ -20,6 +20,7 @@ mod left_out;
 mod limits;
 mod origin;
 mod part;
+mod picture;
 mod samples;
 pub(crate) mod stl;
 pub(crate) mod store;

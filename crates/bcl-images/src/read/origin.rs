@@ -1,7 +1,8 @@
 //! Where the bytes of an image file are, so that it can be decoded later.
 
-use super::decode::{Outline, Picture};
+use super::decode::Outline;
 use super::limits::Limits;
+use super::picture::Picture;
 use crate::decoding::Decoding;
 use crate::error::ImageError;
 use bcl_files::archive::FileLocation;

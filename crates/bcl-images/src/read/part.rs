@@ -94,7 +94,8 @@ impl PartName {
 /// A folder is a part if it is called `train`, `test` or `val` (or `training`, `Testing`, `validation`), or if its name has a word for a part and
 /// training and held-out images are beside each other under such names, as in `seg_train` and `seg_test`.
 pub(super) fn parts(folders: &BTreeSet<String>) -> BTreeMap<String, Part> {
-    let mut groups: BTreeMap<(&str, Vec<String>), Vec<(&str, Part)>> = BTreeMap::new();
+    // Folders beside each other whose names are equal but for the word for a part.
+    let mut groups: BTreeMap<_, Vec<(&str, Part)>> = BTreeMap::new();
     let mut parts = BTreeMap::new();
     for path in folders {
         let (around, folder) = path.rsplit_once('/').unwrap_or(("", path));

@@ -3,8 +3,8 @@
 use super::batch::{Decoded, Decoder, Reading};
 use super::checks::{check_enough, check_look_alikes, untrained_class};
 use super::content::Shelf;
-use super::kind::Kind;
-use super::layout::{LABEL, Layout};
+use super::kind::{Kind, LABEL, is_beside};
+use super::layout::Layout;
 use super::left_out::{LeftOut, note_of_turned};
 use super::part::Part;
 use super::store::{Entry, Store};
@@ -76,7 +76,7 @@ impl Samples {
         let kind = Kind::of(entry)?;
         if kind == Kind::Other {
             // Texts beside images are what shards usually have.
-            if !super::kind::is_beside(&extension) {
+            if !is_beside(&extension) {
                 self.no_images.add(name);
             }
             return Ok(());

@@ -37,7 +37,7 @@ pub(super) struct Sorted {
     pub(super) skipped: Vec<String>,
     /// Those of the skipped ones that seem to be a part of the network.
     pub(super) unknown: Vec<String>,
-    /// The prefix of the network.
+    /// The prefix of the network; with split channels, of both.
     pub(super) prefix: String,
     /// The prefixes of other networks in the file.
     pub(super) others: Vec<String>,
@@ -93,7 +93,10 @@ pub(super) fn sort(file: Vec<StoredTensor>, part: Part, wanted: Option<&str>, pa
         tensors,
         skipped,
         unknown,
-        prefix: chosen.prefix.to_owned(),
+        prefix: match part {
+            Part::RestTrunk => chosen.prefix.strip_suffix(REST).unwrap_or_default().to_owned(),
+            Part::Trunk | Part::Encoder => chosen.prefix.to_owned(),
+        },
         others,
         has_head,
     })

@@ -77,7 +77,6 @@ fn joined(of_first: WeightsReport, of_rest: WeightsReport) -> WeightsReport {
         .extend(of_rest.loaded.iter().map(|name| format!("{REST}{name}")));
     report.skipped.retain(|name| of_rest.skipped.contains(name));
     report.unknown.retain(|name| of_rest.skipped.contains(name));
-    report.others.retain(|prefix| !of_rest.prefixes.contains(prefix));
     report.prefixes.extend(of_rest.prefixes);
     report.prefixes.sort();
     report.prefixes.dedup();

@@ -120,7 +120,9 @@ impl ImageIndex {
             }
             // Copies have displaced others only if the list was not long enough for both.
             if at_most >= self.images.len() || others.iter().all(|found| found.len() >= top) {
-                others.iter_mut().for_each(|found| found.truncate(top));
+                for found in &mut others {
+                    found.truncate(top);
+                }
                 return Ok(others);
             }
             at_most *= 2;
