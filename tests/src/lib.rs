@@ -1,5 +1,7 @@
 //! Helpers for tests that run the built programs.
 
+#[cfg(unix)]
+pub mod browser;
 #[cfg(target_os = "linux")]
 pub mod cuda;
 pub mod pictures;
