@@ -1,4 +1,4 @@
-//! A headless Chromium, spoken to in the DevTools protocol over pipes.
+//! A headless Chromium, spoken to in the `DevTools` protocol over pipes.
 
 use serde_json::{Value, json};
 use std::{

@@ -100,15 +100,17 @@ fn a_line_of_four_numbers_per_user_is_no_list_of_items() {
     let folder = tempfile::tempdir().unwrap();
     let [train, test] = ["train.txt", "test.txt"].map(|name| folder.path().join(name));
     std::fs::write(&train, rows(|u, i, r| format!("{u}\t{i}\t{r}\t{}", 1_700_000_000 + i))).unwrap();
-    let lines: String = (0..12)
-        .map(|user| format!("{user} {} 3 {}\n", (user + 2) % 12, 1_700_000_000 + user))
-        .collect();
-    std::fs::write(&test, lines).unwrap();
+    let lines = (0..12).map(|user| format!("{user} {} 3 {}\n", (user + 2) % 12, 1_700_000_000 + user));
+    std::fs::write(&test, lines.collect::<Vec<_>>().concat()).unwrap();
     let data = load("mine", &Source::Split { train, test }, &ReadOptions::default()).unwrap();
     assert_eq!((data.test.len(), data.items.len()), (12, 12));
 }
 
+/// A name, a file with its content, options, and what the refusal says.
+type Refused<'a> = (&'a str, &'a str, Vec<u8>, &'a str, &'a [&'a str]);
+
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn awkward_files_are_refused_with_words_that_help() {
     let pairs = |separator: &str| rows(|u, i, _| format!("c{u}x{separator}p{i}x"));
     let plain = pairs(",");
@@ -117,7 +119,7 @@ fn awkward_files_are_refused_with_words_that_help() {
     let marked = format!("user,item\n{plain}\u{feff}user,item\n");
     let utf16 = |bytes: fn(u16) -> [u8; 2]| plain.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
     let both = |names: &str| format!("{names}\n{}", rows(|u, i, _| format!("N{u},{u},T{i},{i}")));
-    let cases: [(&str, &str, Vec<u8>, &str, &[&str]); 19] = [
+    let cases: [Refused<'_>; 19] = [
         (
             "unknown names",
             "a.csv",

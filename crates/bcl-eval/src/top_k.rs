@@ -218,7 +218,7 @@ mod tests {
             every in 2_usize..9,
         ) {
             let count = scores.len() as u32;
-            let places: Vec<u32> = (0..count).map(|item| if item as usize % every == 0 { NOWHERE } else { count - item }).collect();
+            let places: Vec<u32> = (0..count).map(|item| if (item as usize).is_multiple_of(every) { NOWHERE } else { count - item }).collect();
             let mut expected: Vec<u32> = (0..count).filter(|&item| places[item as usize] != NOWHERE).collect();
             expected.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(b.cmp(&a)));
             expected.truncate(k);

@@ -42,7 +42,7 @@ pub enum Content {
     Xlsx,
     /// An Excel workbook of the nineties: `.xls`.
     Xls,
-    /// An OpenDocument spreadsheet: `.ods`.
+    /// An `OpenDocument` spreadsheet: `.ods`.
     Ods,
     /// Arrays of `NumPy` in a zip archive.
     Npz,

@@ -154,7 +154,7 @@ impl Lines {
         // Nearly all lines have neither byte; one pass without branches finds that out.
         if line
             .iter()
-            .fold(true, |fine, &byte| fine & (byte != 0) & (byte != BYTE_ORDER_MARK[0]))
+            .fold(true, |fine, &byte| fine && (byte != 0) && (byte != BYTE_ORDER_MARK[0]))
         {
             return Ok(());
         }

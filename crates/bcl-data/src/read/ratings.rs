@@ -62,7 +62,9 @@ mod tests {
 
     fn of(ratings: &[f64]) -> Ratings {
         let mut all = Ratings::default();
-        ratings.iter().for_each(|&rating| all.add(rating));
+        for &rating in ratings {
+            all.add(rating);
+        }
         all
     }
 

@@ -7,7 +7,8 @@
 //! # Invariants
 //! - The scores of all users never exist at once: users are processed in blocks of about 32 MB of scores, or, if scores are dot products on
 //!   the CPU, in tiles of 256 KiB per thread.
-//! - Ties are ordered by an [`ItemOrder`], by default the items' numbers, and sums are taken in the order of the users, so results are bit-identical on any number of threads.
+//! - Ties are ordered by an [`ItemOrder`], by default the items' numbers, and sums are taken in the order of the users, so results are
+//!   bit-identical on any number of threads.
 //! - A NaN score is an error; it never enters a ranking.
 
 mod blocks;

@@ -1,4 +1,4 @@
-//! What a list contains.
+//! What the list of a user may have.
 
 use super::ItemOrder;
 use crate::top_k::{NotANumber, RankedItem, TopK};
