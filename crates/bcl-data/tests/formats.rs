@@ -10,7 +10,8 @@ use std::io::Write;
 type Rows = BTreeMap<(String, String), i32>;
 
 fn rows(user: &'static str) -> impl Strategy<Value = Rows> {
-    let pair = (user, "[0-9]{1,10}");
+    // Larger items could be times.
+    let pair = (user, "[0-9]{1,8}");
     // Users `1` and `2` always have enough interactions to hold some out.
     proptest::collection::btree_map(pair, 1..=5, 0..60).prop_map(|mut rows| {
         for user in ["1", "2"] {
@@ -47,6 +48,9 @@ fn write(rows: &Rows, format: Format) -> String {
             let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
             for (user, item) in rows.keys() {
                 users.entry(user).or_default().push(item);
+            }
+            for items in users.values_mut() {
+                items.sort_by_key(|item| item.parse::<u32>().expect("a number"));
             }
             let lines = users.iter().map(|(user, items)| format!("{user} {}", items.join(" ")));
             lines.collect::<Vec<_>>().join("\n") + "\n"

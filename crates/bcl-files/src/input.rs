@@ -7,6 +7,7 @@
 //!
 //! [`gunzip`] stops at decompression bombs: a bomb of one megabyte would keep a reader busy for minutes.
 
+use crate::content::Content;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, ErrorKind, Read};
@@ -95,10 +96,21 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// Reads a text file of at most `limit` bytes.
 ///
 /// # Errors
-/// Returns the errors of [`read`], and [`ErrorKind::InvalidData`] if the text is not UTF-8.
+/// Returns the errors of [`read`], and [`ErrorKind::InvalidData`] with the remedy if the file is not text in UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
-    String::from_utf8(read(path, limit)?).map_err(not_text)
+    let bytes = read(path, limit)?;
+    // Some text in UTF-16 is valid UTF-8, too: every other byte is zero.
+    if let Some(content) = Content::of(&bytes) {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("it {content}")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + String::from_utf8_lossy(before).matches('\n').count();
+        let problem = format!(
+            "line {line} is not UTF-8 text; save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8 OLD > NEW`"
+        );
+        io::Error::new(ErrorKind::InvalidData, problem)
+    })
 }
 
 /// Whether a file with these packed and unpacked sizes is a [`DecompressionBomb`].

@@ -57,7 +57,7 @@ pub use load::{ImageSource, LoadOptions, load, load_manifest, load_named, load_s
 pub use planted::PlantedImagesConfig;
 #[doc(hidden)]
 pub use read::fuzz;
-pub use read::{CacheBytes, read_files};
+pub use read::{CacheBytes, is_image, read_files};
 pub use subset::Subset;
 pub use views::{
     Adjustment, BlurConfig, ColourSpace, Conversion, CropConfig, Draw, Jitter, JitterConfig, LARGEST_SIDE, LocalCropsConfig,

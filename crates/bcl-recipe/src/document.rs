@@ -10,6 +10,28 @@ use toml::{Table, Value, de::DeTable};
 /// The key that names the parent of a recipe.
 pub(crate) const EXTENDS: &str = "extends";
 
+/// What to write for a path whose `\` were read as escapes.
+const WINDOWS_PATH: &str = "in double quotes \\ begins an escape, so write a Windows path in single quotes ('C:\\data\\a.csv') or with / \
+                            (\"C:/data/a.csv\")";
+
+/// What to write instead, if the line at this byte has what people often copy into recipes.
+fn remedy(text: &str, at: usize) -> String {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    if line.contains(['“', '”', '„', '‘', '’', '«', '»']) {
+        "; write straight quotes (\" or ') in place of curly ones".to_owned()
+    } else if line.contains('"') && line.contains('\\') {
+        format!("; {WINDOWS_PATH}")
+    } else {
+        String::new()
+    }
+}
+
+/// Whether a string has a control character, as `"C:\new"` has a line break. A string of nothing else is meant so.
+fn has_an_escape_by_mistake(text: &str) -> bool {
+    text.contains(char::is_control) && !text.chars().all(char::is_control)
+}
+
 /// A parsed recipe whose keys have not been checked yet: a table, with the origin of each key.
 #[derive(Debug, Clone)]
 pub struct Document {
@@ -28,22 +50,32 @@ impl Document {
             recipe: recipe.to_owned(),
             line: lines.line_of(offset),
         };
-        let syntax = |error: toml::de::Error| RecipeError::Syntax {
-            at: line_of(error.span().map_or(0, |span| span.start)),
-            problem: error.message().trim().replace('\n', ", "),
+        let syntax = |error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            RecipeError::Syntax {
+                at: line_of(start),
+                problem: error.message().trim().replace('\n', ", ") + &remedy(text, start),
+            }
         };
         let table: Table = text.parse().map_err(syntax)?;
         let spans = DeTable::parse(text).map_err(syntax)?;
-        let mut origins = BTreeMap::new();
-        locate(&spans.into_inner(), "", &mut |key, start, _| {
+        let (mut origins, mut escaped) = (BTreeMap::new(), None);
+        locate(&spans.into_inner(), "", &mut |key, start, value| {
+            if value.get_ref().as_str().is_some_and(has_an_escape_by_mistake) {
+                escaped.get_or_insert_with(|| key.clone());
+            }
             origins.insert(key, line_of(start));
         });
-        Ok(Self {
+        let document = Self {
             recipe: recipe.to_owned(),
             table,
             origins,
             former_kinds: BTreeMap::new(),
-        })
+        };
+        match escaped {
+            Some(key) => Err(document.refuse(Refusal::new(key, format!("has a tab or a line break in it; {WINDOWS_PATH}")))),
+            None => Ok(document),
+        }
     }
 
     /// Removes `extends` and returns it with its origin.

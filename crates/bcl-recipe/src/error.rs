@@ -31,6 +31,17 @@ pub enum RecipeError {
         /// The folder.
         path: PathBuf,
     },
+    /// Data in place of a recipe.
+    #[error(
+        "{}: is no recipe. If it is the data to train on, save these lines as my-recipe.toml, and name that file instead:\n\n{recipe}",
+        path.display()
+    )]
+    Data {
+        /// The file or folder.
+        path: PathBuf,
+        /// The text of a recipe that trains on it.
+        recipe: String,
+    },
     /// Not TOML.
     #[error("{at}: not TOML: {problem}")]
     Syntax {

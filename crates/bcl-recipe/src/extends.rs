@@ -85,7 +85,15 @@ impl<'a> Chain<'a> {
         match found {
             RecipeSource::File(path) => {
                 let name = path.display().to_string();
-                Self::of(&text_of(path)?, &name, Source::File(path.clone()), library)
+                let chain = text_of(path).and_then(|text| Self::of(&text, &name, Source::File(path.clone()), library));
+                chain.map_err(|error| match error {
+                    RecipeError::Io { .. } | RecipeError::Syntax { .. }
+                        if path.extension().is_none_or(|ending| ending != "toml") =>
+                    {
+                        library.refuse_data(path, error)
+                    }
+                    error => error,
+                })
             }
             RecipeSource::Builtin(recipe) => Self::of(recipe.text, recipe.name, Source::Builtin(*recipe), library),
         }

@@ -69,6 +69,8 @@ pub struct Rules {
     /// Removes keys of a parent that contradict the child's keys, before the child is merged into it. For example, the child's
     /// `data.file` replaces an inherited `data.dataset`.
     pub make_way: fn(parent: &mut Document, child: &Document),
+    /// The text of a recipe that trains on the data in a file or folder; `None` if the program cannot train on them.
+    pub recipe_for: fn(data: &Path) -> Option<String>,
 }
 
 impl Default for Rules {
@@ -77,6 +79,7 @@ impl Default for Rules {
             listed: "",
             hint: |_| String::new(),
             make_way: |_, _| (),
+            recipe_for: |_| None,
         }
     }
 }
@@ -122,6 +125,17 @@ impl Library {
         nearest(name, self.recipes.iter().map(|recipe| recipe.name))
     }
 
+    /// The error for a path that is no recipe: what to do if it is data, or `otherwise`.
+    pub(crate) fn refuse_data(&self, path: &Path, otherwise: RecipeError) -> RecipeError {
+        match (self.rules.recipe_for)(path) {
+            Some(recipe) => RecipeError::Data {
+                path: path.to_owned(),
+                recipe,
+            },
+            None => otherwise,
+        }
+    }
+
     /// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
     /// A built-in recipe may also be given by its path: `recipes/quickstart.toml` is `quickstart` if there is no such file.
     ///
@@ -134,7 +148,7 @@ impl Library {
             collect(path, &mut files)?;
             files.sort();
             if files.is_empty() {
-                return Err(RecipeError::EmptyFolder { path: path.to_owned() });
+                return Err(self.refuse_data(path, RecipeError::EmptyFolder { path: path.to_owned() }));
             }
             return Ok(files.into_iter().map(RecipeSource::File).collect());
         }

@@ -113,9 +113,8 @@ fn by_numbers(lines: &[&str]) -> Option<Format> {
         3 if same_width => None,
         2 if same_width => Some(Format::Ngcf),
         // Ratings or times would become items.
-        3.. if same_width && (has_column(&rows, |value| value >= TIME) || has_column(&rows, |value| value <= MOST_RATING)) => {
-            None
-        }
+        3.. if same_width && has_column(&rows, |value| value >= TIME) => None,
+        3.. if same_width && has_column(&rows, |value| value <= MOST_RATING) && !rows.iter().all(|row| is_list(row)) => None,
         _ if one_line_a_user && rows.iter().flatten().all(|value| value.fract() == 0.0) => Some(Format::Ngcf),
         _ => None,
     }
@@ -129,6 +128,11 @@ const MOST_RATING: f64 = 10.0;
 /// Whether a row of four looks like user, item, rating and timestamp.
 fn is_rated(row: &[f64]) -> bool {
     matches!(*row, [_, _, rating, time] if (0.0..=MOST_RATING).contains(&rating) && time >= TIME)
+}
+
+/// Whether the items of a row ascend, as lists of items do and ratings behind an item hardly ever.
+fn is_list(row: &[f64]) -> bool {
+    row[1..].is_sorted_by(|one, next| one < next)
 }
 
 /// Whether a column behind the user's has only such values, as no column of items has.
@@ -150,6 +154,7 @@ mod tests {
             ("0 13 3 88\n1 6 4 99\n2 14 5 77\n", None),
             ("0 13 3 88 1700000000\n1 6 4 99 1700000001\n", None),
             ("0 13 35 88\n1 6 44 99\n2 14 15 77\n", Some(Format::Ngcf)),
+            ("0 1 2 3 40\n1 1 2 3 40\n", Some(Format::Ngcf)),
             ("0 13 35\n1 6 44 99\n2\n", Some(Format::Ngcf)),
             ("0 13\n1 6\n", Some(Format::Ngcf)),
             ("0 1.5 7 9 8\n1 6 3\n", None),

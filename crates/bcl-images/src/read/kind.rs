@@ -82,6 +82,11 @@ impl ByContent {
     }
 }
 
+/// Whether these first bytes of a file begin an image, of a format that is read or not. 32 bytes are enough.
+pub fn is_image(head: &[u8]) -> bool {
+    ByContent::of(head) != ByContent::Other
+}
+
 /// Two letters are too few to go by, so this also reads the length of the second header.
 fn is_bmp(head: &[u8]) -> bool {
     head.starts_with(b"BM") && matches!(head.get(14..18), Some([12 | 40 | 52 | 56 | 64 | 108 | 124, 0, 0, 0]))

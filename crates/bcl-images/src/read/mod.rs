@@ -32,5 +32,6 @@ mod webp;
 pub(crate) use batch::{Broken, Reading};
 pub(crate) use checks::too_few_images;
 pub use files::read_files;
+pub use kind::is_image;
 pub(crate) use limits::Limits;
 pub use streamed::CacheBytes;

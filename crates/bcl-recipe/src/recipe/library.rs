@@ -1,6 +1,6 @@
 //! The recipes that come with the program, and what all recipes have in common.
 
-use super::{GraphEncoderKind, ImageEncoderKind};
+use super::{GraphEncoderKind, ImageEncoderKind, from_data::recipe_for};
 use crate::{Builtin, Document, Library, RecipeError, RecipeSource, Rules};
 use bcl_core::EstimatorConfig;
 use include_dir::{Dir, include_dir};
@@ -15,6 +15,7 @@ pub(super) static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
         listed: "; `bcl-train recipes` lists the built-in ones",
         hint,
         make_way,
+        recipe_for,
     };
     Library::of_folder(&FOLDER, rules)
 });

@@ -25,6 +25,7 @@
 
 mod check;
 mod difference;
+mod from_data;
 mod graphs;
 mod hash;
 mod images;

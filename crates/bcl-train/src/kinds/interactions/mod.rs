@@ -21,7 +21,10 @@ use crate::{
 use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
-use bcl_data::{InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed, negatives::NegativeSampler};
+use bcl_data::{
+    InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed,
+    negatives::{NegativeSampler, NegativesError},
+};
 use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankingEvaluator};
 use bcl_files::notice;
 use bcl_models::{Graph, Recommender};
@@ -60,7 +63,11 @@ impl Kind for RecommenderRecipe {
     }
 
     fn hold_out(&self, data: &InteractionData, share: f64) -> Result<InteractionData, Error> {
-        Ok(data.hold_out(share, Seed(self.seed).named("validation")))
+        let part = data.hold_out(share, Seed(self.seed).named("validation"));
+        if part.trained_test().is_empty() {
+            return Err(histories_too_short(&data.train, share));
+        }
+        Ok(part)
     }
 
     fn data_name(data: &InteractionData) -> &str {
@@ -93,6 +100,10 @@ impl Kind for RecommenderRecipe {
     }
 
     fn check_data(&self, data: &InteractionData, search: &SearchPath, _: &Backend) -> Result<(), Error> {
+        sampler(self, data)?;
+        if self.selection.held_out > 0.0 {
+            self.hold_out(data, self.selection.held_out)?;
+        }
         let names = self.data.load_item_names(search, &data.items)?;
         if let Some(names) = names.filter(|names| names.num_untitled() > 0) {
             notice::note(format!(
@@ -137,7 +148,7 @@ impl Kind for RecommenderRecipe {
         let (seed, plan, device) = (run.seed(), phase.plan(), phase.device.clone());
         let InteractionData { train, truth, .. } = &*data;
         let estimator = phase.estimator.as_ref().expect("recommenders have an estimator");
-        let sampler = Arc::new(NegativeSampler::new(&recipe.negatives, train, seed)?);
+        let sampler = Arc::new(sampler(recipe, &data)?);
         let options = |device| LoaderOptions {
             batch_size: recipe.training.batch_size,
             gradient_cache: recipe.training.gradient_cache,
@@ -187,6 +198,34 @@ impl Kind for RecommenderRecipe {
             showcase: None,
         })
     }
+}
+
+/// The negatives of the recipe. Errors name users by their ids.
+fn sampler(recipe: &RecommenderRecipe, data: &InteractionData) -> Result<NegativeSampler, Error> {
+    NegativeSampler::new(&recipe.negatives, &data.train, Seed(recipe.seed)).map_err(|error| match error {
+        NegativesError::NothingLeft { user, num_items } => Error::Input(format!(
+            "user {} has interacted with all {num_items} items, so `uniform` has nothing to draw; use negatives.kind = \"uniform_all\"",
+            data.users.raw(user)
+        )),
+        error => error.into(),
+    })
+}
+
+/// The error for data of which a share of each user's interactions rounds to none.
+fn histories_too_short(train: &Interactions, share: f64) -> Error {
+    let mut lengths: Vec<usize> = (0..train.num_users() as u32).map(|user| train.items_of(user).len()).collect();
+    lengths.retain(|&length| length > 1);
+    lengths.sort_unstable();
+    let remedy = match lengths.get(lengths.len() / 2) {
+        // Half of the users or more then have an interaction in the validation part.
+        Some(&median) => format!("set selection.held_out = {}, or 0", (100.0 / median as f64).ceil() / 100.0),
+        None => "set selection.held_out = 0".to_owned(),
+    };
+    Error::Input(format!(
+        "a share of {share} leaves no interaction to validate on: users have at most {} for training, and the share of each user \
+         rounds to none; {remedy} to train all epochs without validation",
+        lengths.last().unwrap_or(&1)
+    ))
 }
 
 /// The metrics of each user, by the saved encoder.

@@ -64,8 +64,6 @@ pub struct RecommendedItem {
     /// Whether the user interacted with the item in the test data; only users of the run have test data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_test: Option<bool>,
-    /// Whether the item has a training interaction. If not, its vector is still its initial value.
-    pub in_train: bool,
 }
 
 impl Subject {
@@ -117,13 +115,11 @@ impl Recommendations {
         ranked: &[RankedItem],
         title: impl Fn(u32) -> Option<&'a str>,
     ) -> Self {
-        let counts = data.train.item_counts();
         let items = ranked.iter().map(|ranked| RecommendedItem {
             item: data.items.raw(ranked.item).to_owned(),
             title: title(ranked.item).map(str::to_owned),
             score: f64::from(ranked.score),
             in_test: subject.tested(ranked.item),
-            in_train: counts[ranked.item as usize] > 0,
         });
         Self {
             run,
@@ -199,8 +195,8 @@ mod tests {
             "user": "bob",
             "user_in_train": false,
             "items": [
-                { "item": "z", "score": 0.5, "in_test": false, "in_train": false },
-                { "item": "\u{1b}[2Jy", "score": 0.25, "in_test": true, "in_train": true },
+                { "item": "z", "score": 0.5, "in_test": false },
+                { "item": "\u{1b}[2Jy", "score": 0.25, "in_test": true },
             ],
         });
         assert_eq!(serde_json::to_value(of(1)).unwrap(), expected);

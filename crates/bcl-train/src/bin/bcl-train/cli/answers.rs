@@ -97,7 +97,7 @@ pub(crate) struct Recommend {
     /// Folder of the run.
     pub run: PathBuf,
     /// User to recommend to, by the id in the data files.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub user: Option<String>,
     /// Recommend to every user with training interactions; needs --out.
     #[arg(long, requires = "out")]
@@ -106,13 +106,13 @@ pub(crate) struct Recommend {
     #[arg(long, value_name = "FILE", requires = "out")]
     pub users: Option<PathBuf>,
     /// Show the items most similar to this one, by the cosine of their embeddings.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub item: Option<String>,
     /// Find the most similar items of every item with training interactions; needs --out.
     #[arg(long, requires = "out")]
     pub all_items: bool,
     /// Recommend to a new user who has these items; nothing is trained.
-    #[arg(long, value_name = "ID,ID,…", value_delimiter = ',')]
+    #[arg(long, value_name = "ID,ID,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub items: Vec<String>,
     /// Like --items, with the ids from FILE, one per line. Items that the run does not know are counted and left out.
     #[arg(long, value_name = "FILE")]
