@@ -233,6 +233,13 @@ pub(crate) fn cases() -> Vec<Case> {
             GOOD.into(),
             &["data.items", "none.csv"],
         ),
+        with(
+            "histories too short to validate on",
+            "likes.csv",
+            "split.test_ratio = 0.2",
+            "user,item\na,1\na,2\na,3\nb,1\nb,2\nb,4\nb,5\nb,6\n".into(),
+            &["at most 4", "selection.held_out = 0.25"],
+        ),
         with("a negative seed", "likes.csv", "split.seed = -1", GOOD.into(), &["seed"]),
         with("a folder", "likes.csv", "", Content::Folder, &["a folder"]),
         with("a pipe", "likes.csv", "", Content::Pipe, &["a pipe"]),
@@ -259,11 +266,30 @@ pub(crate) fn cases() -> Vec<Case> {
         ("test of other users", GOOD, "user,item\nx,1\ny,2\n", &["test.csv"][..]),
         ("an empty test", GOOD, "", &["test.csv"][..]),
         ("an empty train", "", GOOD, &["train.csv"][..]),
+        (
+            "a user of everything",
+            &format!(
+                "{GOOD}{}",
+                "keen,1\nkeen,2\nkeen,3\nkeen,4\nkeen,5\nkeen,6\nkeen,7\nkeen,8\nkeen,9\nkeen,10\nkeen,11\nkeen,12\n"
+            ),
+            "user,item\na,9\n",
+            &["user keen has interacted with all 12 items", "uniform_all"][..],
+        ),
     ] {
         let recipe = recipe("train.csv", "").replace("file = 'train.csv'", "train = 'train.csv'\ntest = 'test.csv'");
         let case = Case::refused(format!("data: {name}"), &arguments, words);
         cases.push(case.with("tiny.toml", recipe).with("train.csv", train).with("test.csv", test));
     }
+    cases.push(
+        Case::refused(
+            "data for a recipe",
+            &["likes.csv"],
+            &["likes.csv: is no recipe", "data.file = \"likes.csv\""],
+        )
+        .with("likes.csv", GOOD),
+    );
+    let utf16: Vec<u8> = "\u{feff}seed = 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    cases.push(Case::refused("a recipe in UTF-16", &["tiny.toml"], &["tiny.toml", "iconv -f UTF-16 "]).with("tiny.toml", utf16));
     for (name, file, content) in [
         ("as it should be", "likes.csv", Content::from(GOOD)),
         ("gzipped", "likes.csv.gz", gzip(GOOD.as_bytes()).into()),

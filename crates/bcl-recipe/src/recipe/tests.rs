@@ -275,6 +275,17 @@ const BAD: &[Bad] = &[
     ("data.dataset = 'planted'\n\nseed = = 3", &[], "a.toml:3: not TOML: "),
     ("seed = 1\nseed = 2", &[], "a.toml:2: not TOML: duplicate key"),
     ("[loss\nkind = 'hard'", &[], "a.toml:1: not TOML: "),
+    (
+        "[data]\nfile = \"C:\\Users\\ann.csv\"",
+        &[],
+        "write a Windows path in single quotes",
+    ),
+    (
+        "[data]\nfile = \"C:\\new.csv\"",
+        &[],
+        "a.toml:2: data.file has a tab or a line break in it; in double quotes",
+    ),
+    ("[data]\nfile = “a.csv”", &[], "write straight quotes"),
     // Unknown keys.
     (
         "data.dataset = 'planted'\n[loss]\nkind = 'info_nce'\ntemprature = 0.2",

@@ -216,15 +216,18 @@ fn histories_too_short(train: &Interactions, share: f64) -> Error {
     let mut lengths: Vec<usize> = (0..train.num_users() as u32).map(|user| train.items_of(user).len()).collect();
     lengths.retain(|&length| length > 1);
     lengths.sort_unstable();
-    let remedy = match lengths.get(lengths.len() / 2) {
-        // Half of the users or more then have an interaction in the validation part.
-        Some(&median) => format!("set selection.held_out = {}, or 0", (100.0 / median as f64).ceil() / 100.0),
-        None => "set selection.held_out = 0".to_owned(),
+    let Some(&median) = lengths.get(lengths.len() / 2) else {
+        return Error::Input(
+            "no user has two interactions for training, so none can be left out to validate on; bring data with longer histories"
+                .to_owned(),
+        );
     };
     Error::Input(format!(
-        "a share of {share} leaves no interaction to validate on: users have at most {} for training, and the share of each user \
-         rounds to none; {remedy} to train all epochs without validation",
-        lengths.last().unwrap_or(&1)
+        "a share of {share} leaves no interaction to validate on: users have at most {} for training, and the share of each user rounds to \
+         none; set selection.held_out = {}",
+        lengths[lengths.len() - 1],
+        // At least half of these users then have an interaction to validate on.
+        (100.0 / median as f64).ceil() / 100.0
     ))
 }
 

@@ -35,6 +35,22 @@ fn train_is_the_default_verb() {
 }
 
 #[test]
+fn ids_may_begin_with_a_dash() {
+    for line in ["--user -4Anv", "--item -4Anv", "--items -4Anv"] {
+        let Ok(Command::Recommend(recommend)) = parsed(&format!("recommend runs/a-0 {line} --top 3")) else {
+            panic!("{line} is refused");
+        };
+        let ids = recommend
+            .user
+            .iter()
+            .chain(&recommend.item)
+            .chain(&recommend.items)
+            .map(String::as_str);
+        assert_eq!((ids.collect::<Vec<_>>(), recommend.top), (vec!["-4Anv"], 3), "{line}");
+    }
+}
+
+#[test]
 fn without_a_recipe_the_quickstart_runs() {
     let names: Vec<String> = train("")
         .load()
