@@ -85,7 +85,7 @@ pub enum Content {
 }
 
 /// Marks at the beginning of files, the longer ones of several first.
-const MARKS: [(&[u8], Content); 29] = [
+const MARKS: [(&[u8], Content); 28] = [
     (b"\xfd7zXZ\0", Content::Xz),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\x04\x22\x4d\x18", Content::Lz4),
@@ -102,7 +102,6 @@ const MARKS: [(&[u8], Content); 29] = [
     (b"cpandas.", Content::Pickle),
     (b"FEA1", Content::Arrow),
     (b"ARROW1\0\0", Content::Arrow),
-    (b"\xff\xff\xff\xff", Content::Arrow),
     (b"ORC\x0a", Content::Orc),
     (b"Obj\x01", Content::Avro),
     (b"\x89HDF\r\n\x1a\n", Content::Hdf5),

@@ -170,6 +170,20 @@ fn what_could_be_a_class_or_a_part_is_asked_for() {
     let followed = read_files(&images(&["train/cat/1.png", "train/dog/2.png", "test_images/cat/3.png"]));
     assert_eq!(sizes(&followed), (2, 2, 1));
     assert!(refusal(&images(&["Test/cat/1.png", "Test/dog/2.png"])).contains("no image in train/"));
+
+    let inside = ["cat/test/1.png", "cat/train/2.png", "dog/test/1.png", "dog/train/2.png"];
+    let text = refusal(&images(&inside));
+    assert!(
+        text.contains("cat/test/ and dog/test/") && text.contains("(test/CLASS/…)"),
+        "{text}"
+    );
+    let followed = read_files(&images(&[
+        "test/cat/1.png",
+        "train/cat/2.png",
+        "test/dog/1.png",
+        "train/dog/2.png",
+    ]));
+    assert_eq!(sizes(&followed), (2, 2, 2));
     assert_eq!(sizes(&read_files(&images(&["valid/1.png", "invalid/2.png"]))), (2, 2, 0));
 }
 

@@ -27,9 +27,10 @@ fn remedy(text: &str, at: usize) -> String {
     }
 }
 
-/// Whether a string has a control character, as `"C:\new"` has a line break. A string of nothing else is meant so.
+/// Whether a string has a line break or the like, as `"C:\new"` has. A string of nothing else is meant so.
 fn has_an_escape_by_mistake(text: &str) -> bool {
-    text.contains(char::is_control) && !text.chars().all(char::is_control)
+    let is_escaped = |letter: char| matches!(letter, '\t' | '\n' | '\r' | '\u{8}' | '\u{c}');
+    text.contains(is_escaped) && !text.chars().all(is_escaped)
 }
 
 /// A parsed recipe whose keys have not been checked yet: a table, with the origin of each key.

@@ -63,6 +63,9 @@ impl Layout {
             shards.clear();
         }
         let parts = part::parts(&folders.all);
+        if shards.is_empty() && !has_labels {
+            check_one_place(store, &parts)?;
+        }
         Ok(Self {
             enclosing: if parts.is_empty() { folders.enclosing() } else { None },
             parts: parts
@@ -113,6 +116,26 @@ impl Layout {
         };
         Some((*part, inner))
     }
+}
+
+/// Refuses parts in several places, as in `cat/test` and `dog/test`: without their folders, images of different classes would mix.
+fn check_one_place(store: &Store, parts: &BTreeMap<String, Part>) -> Result<(), ImageError> {
+    let around = |path: &str| path.rsplit_once('/').map_or(String::new(), |(around, _)| around.to_owned());
+    let mut places: BTreeMap<Part, &str> = BTreeMap::new();
+    for (path, part) in parts {
+        let first = places.entry(*part).or_insert(path);
+        if around(first) != around(path) {
+            return Err(ImageError::path(
+                store.path(),
+                format!(
+                    "{first}/ and {path}/ are the same part in two places. If the folders around them are classes, put the classes inside the parts \
+                     ({0}/CLASS/…); if they are data sets, name one of them, or put all images into one folder {0}",
+                    part.name()
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The name within a folder, or `None` if it is not in it.
