@@ -1,6 +1,7 @@
 //! Files as people really have them: read as meant, or refused with the line and a remedy that works.
 
-use bcl_data::{InteractionData, ReadOptions, Source, SplitOptions, load};
+use bcl_data::{InteractionData, ReadOptions, Seed, Source, SplitOptions, load};
+use rand::RngExt;
 use std::fmt::Write as _;
 
 fn read(file: &str, content: impl AsRef<[u8]>, options: &str) -> Result<InteractionData, String> {
@@ -292,4 +293,76 @@ fn remedies_work_when_followed() {
         "{error}"
     );
     assert_eq!(counts(&read("a.txt", &four, "format = 'u_data'").unwrap()), ALL);
+}
+
+/// `BCL_FUZZ_RUNS=10000` tries more.
+#[test]
+fn mutated_tables_are_read_or_refused_but_never_panic() {
+    let tables = [
+        (
+            "a.csv",
+            format!("user,item,rating\n{}", rows(|u, i, r| format!("{u},\"i {i}\",{r}.5"))),
+        ),
+        (
+            "a.csv",
+            format!("user;item;rating\n{}", rows(|u, i, r| format!("u{u};i{i};{r},5"))),
+        ),
+        (
+            "a.tsv",
+            format!(
+                "user_id\titem_id\tlabel\n{}",
+                rows(|u, i, r| format!("u{u}\t\"{i}\t{}", r % 2))
+            ),
+        ),
+        (
+            "a.jsonl",
+            rows(|u, i, r| format!("{{\"user\": {u}, \"item\": \"{i}\", \"rating\": {r}}}")),
+        ),
+        (
+            "a.inter",
+            format!("user_id:token\titem_id:token\n{}", rows(|u, i, _| format!("{u}\t{i}"))),
+        ),
+        ("a.txt", rows(|u, i, r| format!("{u} {i} {r} {}", 1_700_000_000 + i))),
+        ("ratings.dat", rows(|u, i, r| format!("{u}::{i}::{r}::978300760"))),
+    ];
+    let pieces: [&[u8]; 16] = [
+        b",",
+        b";",
+        b"\t",
+        b" ",
+        b"\"",
+        b"\\",
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"user",
+        b"nan",
+        b"-1e9",
+        b"{",
+        b"::",
+    ];
+    let runs = std::env::var("BCL_FUZZ_RUNS").map_or(700, |runs| runs.parse().expect("a number"));
+    let (mut accepted, mut refused) = (0, 0);
+    for run in 0..runs {
+        let mut rng = Seed(run).rng();
+        let (name, text) = &tables[run as usize % tables.len()];
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..rng.random_range(1..4) {
+            let place = rng.random_range(0..bytes.len());
+            let end = (place + rng.random_range(0..12)).min(bytes.len());
+            match rng.random_range(0..4) {
+                0 => drop(bytes.splice(place..end, pieces[rng.random_range(0..pieces.len())].iter().copied())),
+                1 => drop(bytes.splice(place..place, pieces[rng.random_range(0..pieces.len())].iter().copied())),
+                2 => drop(bytes.splice(place..place, bytes[end..].to_vec())),
+                _ => bytes[place] = rng.random(),
+            }
+        }
+        match read(name, bytes, "") {
+            Ok(_) => accepted += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(accepted > runs / 20 && refused > runs / 20, "{accepted} {refused}");
 }
