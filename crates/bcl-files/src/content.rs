@@ -132,8 +132,8 @@ impl Content {
             .or_else(|| utf16(head))
     }
 
-    /// What the file is, to follow its name.
-    fn what(self) -> &'static str {
+    /// What the file is, to follow its name, such as "is packed with bzip2".
+    pub fn what(self) -> &'static str {
         match self {
             Self::Bzip2 => "is packed with bzip2",
             Self::Xz => "is packed with xz",
@@ -166,7 +166,24 @@ impl Content {
         }
     }
 
-    /// What to do about it.
+    /// What to do about a file that is packed, encoded or missing, but may hold the right text: unlike other remedies, these hold for readers
+    /// of other data than tables.
+    pub fn general_remedy(self) -> Option<&'static str> {
+        match self {
+            Self::Bzip2
+            | Self::Xz
+            | Self::Zstd
+            | Self::Lz4
+            | Self::Compress
+            | Self::LfsPointer
+            | Self::Utf16Le { .. }
+            | Self::Utf16Be { .. }
+            | Self::Utf32 => Some(self.remedy()),
+            _ => None,
+        }
+    }
+
+    /// What to do about a file where a table was expected.
     fn remedy(self) -> &'static str {
         match self {
             Self::Bzip2 => "Unpack it with `bunzip2`, or pack it with gzip instead",

@@ -159,7 +159,7 @@ fn archives() -> Vec<Case> {
         case("text", "a.zip", b"Some words".to_vec(), ["not an archive", "`Some words`", ".zip archive"]),
         case("an error page", "a.zip", b"<html>".to_vec(), ["a web page", "Name a folder"]),
         case("xz", "a.tar.xz", b"\xfd7zXZ\0abc".to_vec(), ["packed with xz", ".tar.gz"]),
-        case("7z", "a.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), ["a 7z archive", ".tar.gz"]),
+        case("7z", "a.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), ["a 7-Zip archive", ".tar.gz"]),
         case("a single image", "a.jpg", jpeg(&picture(8, 8, 1)), ["a single image", "Name a folder"]),
         case("gzip of no tar", "a.tar.gz", gzip(&[b'x'; 2000]), ["cannot be read", "Fetch it again"]),
         case("gzip of a short text", "a.gz", gzip(b"words"), ["truncated", "again"]),

@@ -52,13 +52,9 @@ impl ArchiveError {
         Self::unusable(at, "exists twice, so it is unclear which one to use", "Remove one of the two")
     }
 
-    /// A file that is not a folder or an archive.
+    /// A file that is not a folder or an archive; `found` says what it is, such as "is a single image".
     pub fn not_an_archive(at: FileLocation, found: &str) -> Self {
-        Self::unusable(
-            at,
-            format!("is {found}"),
-            "Name a folder, or a .tar, .tar.gz, .tgz or .zip archive",
-        )
+        Self::unusable(at, found, "Name a folder, or a .tar, .tar.gz, .tgz or .zip archive")
     }
 
     /// A size above its limit.

@@ -40,7 +40,7 @@ impl<'a> Store<'a> {
         let files = archive::Store::open(path).map_err(|error| match error {
             ArchiveError::Io { at, source } => match (source.kind(), NotRegular::of(&source)) {
                 (io::ErrorKind::NotFound, _) => ImageError::MissingFile { path: at.path },
-                (_, Some(NotRegular { found })) => ArchiveError::not_an_archive(at, found).into(),
+                (_, Some(NotRegular { found })) => ArchiveError::not_an_archive(at, &format!("is {found}")).into(),
                 _ => ArchiveError::Io { at, source }.into(),
             },
             error => error.into(),
