@@ -28,7 +28,7 @@
 //! | read a published data set by name | [`load_named`], [`Manifest`] |
 //! | download and verify it | `download`, with the feature of that name |
 //! | generate data with known false negatives | [`PlantedConfig`], [`Truth`] |
-//! | read labelled graphs, form batches of them, generate some | [`graphs::load_graphs`], [`load_named_graphs`], [`graphs::PlantedGraphsConfig`] |
+//! | read graphs, form batches of them, generate some | [`graphs::load_graphs`], [`load_named_graphs`], [`graphs::PlantedGraphsConfig`] |
 //! | split interactions per user or by time, at random or leaving one out | [`SplitOptions`], [`split_per_user`], [`InteractionData::hold_out`] |
 //! | leave out users and items with few interactions | [`CoreOptions`] |
 //! | draw negative items for users | [`negatives::NegativeSampler`] |

@@ -321,6 +321,11 @@ proptest! {
         graphs[0].num_nodes += 1;
         graphs[0].node_labels.push(0);
         graphs[0].edges.push((0, 1));
+        // If no graph after the first had edges, its ids would seem to start anew in each.
+        let last = graphs.last_mut().unwrap();
+        last.num_nodes += 1;
+        last.node_labels.push(0);
+        last.edges.push((0, 1));
         let expected = GraphData::from_graphs("x", ["0", "1"], graphs.clone());
         let data = load_graphs("x", folder(&written(&graphs)).path(), &GraphOptions::default()).unwrap();
         prop_assert_eq!(data, expected);
@@ -339,7 +344,7 @@ proptest! {
             let graph = data.graph(index);
             let first = batch.node_offsets[position];
             prop_assert_eq!(batch.node_offsets[position + 1] - first, graph.num_nodes());
-            prop_assert_eq!(batch.labels[position], graph.class());
+            prop_assert_eq!(Some(batch.labels[position]), graph.class());
             for node in 0..graph.num_nodes() as u32 {
                 let at = first + node as usize;
                 prop_assert_eq!(batch.node_graph[at] as usize, position);

@@ -162,7 +162,7 @@ fn twins(data: &GraphData) -> [usize; 2] {
             colours = nodes.clone().map(colour).collect();
         }
         let signature = colours.into_iter().map(mix).fold(0, u64::wrapping_add);
-        of_signature.entry(signature).or_default().push(graph.class());
+        of_signature.entry(signature).or_default().extend(graph.class());
     }
     let groups = of_signature.values().filter(|classes| classes.len() > 1);
     groups.fold([0, 0], |[all, other], classes| {

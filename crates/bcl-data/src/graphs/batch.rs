@@ -14,7 +14,7 @@ use super::data::GraphData;
 /// - `edge_offsets`: `[n + 1]`
 /// - `neighbours`:   `[m]`
 /// - `features`:     `[n, F]`, row by row
-/// - `labels`:       `[G]`
+/// - `labels`:       `[G]`; `[0]` without labels
 ///
 /// ```
 /// use bcl_data::graphs::{GraphData, LabelledGraph};
@@ -45,7 +45,7 @@ pub struct GraphBatch {
     pub features: Vec<f32>,
     /// Number of feature columns.
     pub num_features: usize,
-    /// The class of each graph.
+    /// The class of each graph; empty without labels.
     pub labels: Vec<u32>,
 }
 
@@ -77,7 +77,7 @@ impl GraphBatch {
             neighbours: Vec::with_capacity(edges),
             features: vec![0.0; nodes * num_features],
             num_features,
-            labels: graphs.iter().map(|&graph| data.graph(graph).class()).collect(),
+            labels: graphs.iter().filter_map(|&graph| data.graph(graph).class()).collect(),
         };
         batch.node_offsets.push(0);
         batch.edge_offsets.push(0);

@@ -1,10 +1,10 @@
-//! A collection of labelled graphs.
+//! A collection of graphs.
 
-use super::features::{Attributes, Columns, MOST_COLUMNS, NodeFeatures, label_range};
+use super::features::{Attributes, Columns, Grid, MOST_COLUMNS, NodeFeatures};
 use crate::{DataError, Seed};
 use rand::seq::SliceRandom;
 
-/// A collection of labelled, undirected graphs.
+/// A collection of undirected graphs, with or without classes.
 ///
 /// Each edge is stored in both directions, without self-loops and repeats, so the adjacency matrix of each graph is symmetric.
 /// The nodes of all graphs are numbered through: graph `i` has the nodes `node_offsets[i]..node_offsets[i + 1]`. Neighbours are
@@ -14,7 +14,7 @@ use rand::seq::SliceRandom;
 /// - `node_offsets`: `[num_graphs + 1]`
 /// - `edge_offsets`: `[num_nodes + 1]`, the neighbours of node `v` are `neighbours[edge_offsets[v]..edge_offsets[v + 1]]`
 /// - `neighbours`:   `[num_directed_edges]`, ascending within each node
-/// - `labels`:       `[num_graphs]`, indices into `classes`
+/// - `labels`:       `[num_graphs]`, indices into `classes`; `[0]` without classes
 ///
 /// Published data sets list their graphs class by class, so [shuffle](Self::shuffled) them before forming batches: in a batch of
 /// one class all negatives are false.
@@ -40,7 +40,10 @@ pub struct GraphData {
     pub(super) neighbours: Vec<u32>,
     pub(super) labels: Vec<u32>,
     pub(super) classes: Vec<String>,
-    pub(super) node_labels: Option<Vec<i64>>,
+    /// `[num_nodes, labels per node]`
+    pub(super) node_labels: Option<Grid<i64>>,
+    /// The number of the combination of labels of each node, if there are several.
+    pub(super) label_combinations: Option<Vec<i64>>,
     pub(super) attributes: Option<Attributes>,
     pub(super) edge_labels: Option<Vec<i64>>,
     pub(super) columns: Columns,
@@ -55,7 +58,7 @@ pub struct LabelledGraph {
     pub edges: Vec<(u32, u32)>,
     /// One label per node.
     pub node_labels: Vec<i64>,
-    /// Index of its class.
+    /// Index of its class, if there are classes.
     pub class: u32,
 }
 
@@ -67,7 +70,7 @@ pub struct Graph<'a> {
 }
 
 impl GraphData {
-    /// Builds a collection from graphs in memory, with their node labels as features.
+    /// Builds a collection from graphs in memory, with their node labels as features. Without `classes` it has none.
     ///
     /// # Panics
     /// Panics if there is no graph, or if a graph has no nodes, an edge to a node that it does not have, more or fewer labels than
@@ -89,7 +92,7 @@ impl GraphData {
                 "graph {index} must have one label per node"
             );
             assert!(
-                (graph.class as usize) < classes.len(),
+                classes.is_empty() || (graph.class as usize) < classes.len(),
                 "the class of graph {index} is {}, but must be below {}",
                 graph.class,
                 classes.len()
@@ -110,11 +113,15 @@ impl GraphData {
             edge_offsets.extend(&mut row_ends);
             neighbours.extend(edges.iter().map(|&(_, column)| column));
             node_offsets.push(node_offsets[index] + nodes as usize);
-            labels.push(graph.class);
+            labels.extend((!classes.is_empty()).then_some(graph.class));
             node_labels.extend(graph.node_labels);
         }
-        assert!(!labels.is_empty(), "a collection must have at least one graph");
-        let (least, largest, width) = label_range(&node_labels);
+        assert!(node_offsets.len() > 1, "a collection must have at least one graph");
+        let node_labels = Grid {
+            width: 1,
+            values: node_labels,
+        };
+        let (least, largest, width) = node_labels.ranges()[0];
         assert!(
             width <= MOST_COLUMNS as u64,
             "node labels go from {least} to {largest}, but may span at most {MOST_COLUMNS} integers"
@@ -126,6 +133,7 @@ impl GraphData {
             neighbours,
             labels,
             classes,
+            label_combinations: None,
             node_labels: Some(node_labels),
             attributes: None,
             edge_labels: None,
@@ -150,7 +158,7 @@ impl GraphData {
             features,
             self.attributes.as_ref(),
             node_attributes,
-            self.node_labels.as_deref(),
+            self.node_labels.as_ref(),
             || self.degrees(),
         )?;
         Ok(Self { columns, ..self })
@@ -163,7 +171,7 @@ impl GraphData {
 
     /// Number of graphs.
     pub fn num_graphs(&self) -> usize {
-        self.labels.len()
+        self.node_offsets.len() - 1
     }
 
     /// Number of nodes of all graphs.
@@ -186,7 +194,12 @@ impl GraphData {
         self.columns.width(self.attributes.as_ref())
     }
 
-    /// Number of classes.
+    /// Whether the graphs have classes. Without them encoders train, but nothing can be classified.
+    pub fn is_labelled(&self) -> bool {
+        !self.classes.is_empty()
+    }
+
+    /// Number of classes; 0 without labels.
     pub fn num_classes(&self) -> usize {
         self.classes.len()
     }
@@ -196,7 +209,7 @@ impl GraphData {
         &self.classes
     }
 
-    /// The class of each graph, an index into [`classes`](Self::classes). `[num_graphs]`
+    /// The class of each graph, an index into [`classes`](Self::classes); empty without labels. `[num_graphs]`
     pub fn labels(&self) -> &[u32] {
         &self.labels
     }
@@ -214,9 +227,11 @@ impl GraphData {
         self.graph(index).num_nodes()
     }
 
-    /// The label of each node as written in the file, if there are node labels. `[num_nodes]`
+    /// The label of each node as written in the file, if there are node labels. If the file has several columns, the number of the
+    /// combination instead, in ascending order. `[num_nodes]`
     pub fn node_labels(&self) -> Option<&[i64]> {
-        self.node_labels.as_deref()
+        let labels = self.node_labels.as_ref()?;
+        Some(self.label_combinations.as_deref().unwrap_or(&labels.values))
     }
 
     /// Number of attributes per node, used as features or not; 0 if there are none.
@@ -229,7 +244,8 @@ impl GraphData {
         self.attributes.as_ref().map(|attributes| &*attributes.values)
     }
 
-    /// The label of each directed edge as written in the file, if there are edge labels. They are not used by any encoder.
+    /// The label of each directed edge as written in the file, if there are edge labels; combined like [node labels](Self::node_labels).
+    /// They are not used by any encoder.
     /// `[num_directed_edges]`
     pub fn edge_labels(&self) -> Option<&[i64]> {
         self.edge_labels.as_deref()
@@ -271,9 +287,9 @@ impl<'a> Graph<'a> {
         (self.data.edge_offsets[end] - self.data.edge_offsets[first]) / 2
     }
 
-    /// Index of its class.
-    pub fn class(self) -> u32 {
-        self.data.labels[self.index]
+    /// Index of its class; `None` without labels.
+    pub fn class(self) -> Option<u32> {
+        self.data.labels.get(self.index).copied()
     }
 
     /// The neighbours of `node`, both numbered within the graph, in ascending order.

@@ -2,6 +2,7 @@
 
 use crate::DataError;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Maximum number of columns for node labels, and of node attributes.
 pub(super) const MOST_COLUMNS: usize = 10_000;
@@ -18,7 +19,8 @@ pub enum NodeFeatures {
     /// These are the features of `TUDataset` in PyTorch Geometric or, where it has none, the features of Robinson et al. (2021).
     #[default]
     Auto,
-    /// One-hot node labels: a column per integer from the smallest to the largest label.
+    /// One-hot node labels: a column per integer from the smallest to the largest label. Several labels per node are one-hot each, one after
+    /// the other.
     ///
     /// Integers without a node keep their column, as in PyTorch Geometric: DD has 89 columns, of which 7 are always 0.
     Labels,
@@ -34,12 +36,44 @@ pub enum NodeFeatures {
     Constant,
 }
 
-/// Attributes of all nodes.
+/// The same number of values for each node or edge.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Attributes {
+pub(super) struct Grid<T> {
     pub(super) width: usize,
-    /// `[num_nodes, width]`
-    pub(super) values: Vec<f32>,
+    /// `[num_rows, width]`
+    pub(super) values: Vec<T>,
+}
+
+/// Attributes of all nodes.
+pub(super) type Attributes = Grid<f32>;
+
+impl<T> Grid<T> {
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+}
+
+impl Grid<i64> {
+    /// The number of the combination of labels in each row, in ascending order; `None` for a single column, whose labels stand for themselves.
+    pub(super) fn combinations(&self) -> Option<Vec<i64>> {
+        if self.width < 2 {
+            return None;
+        }
+        let rows = || self.values.chunks_exact(self.width);
+        let distinct: Vec<&[i64]> = rows().collect::<BTreeSet<_>>().into_iter().collect();
+        Some(
+            rows()
+                .map(|row| distinct.partition_point(|other| *other < row) as i64)
+                .collect(),
+        )
+    }
+
+    /// The smallest and largest label of each column, and the number of integers from one to the other.
+    pub(super) fn ranges(&self) -> Vec<(i64, i64, u64)> {
+        let column = |column| self.values.iter().skip(column).step_by(self.width.max(1)).copied();
+        (0..self.width).map(|at| label_range(column(at))).collect()
+    }
 }
 
 /// The features of all nodes, in a form that is smaller than the matrix.
@@ -55,7 +89,9 @@ enum Base {
     None,
     Constant,
     OneHot {
-        column: Vec<u32>,
+        /// `[num_nodes, per_node]`
+        columns: Vec<u32>,
+        per_node: usize,
         width: usize,
     },
     Single(Vec<f32>),
@@ -67,7 +103,7 @@ impl Columns {
         features: NodeFeatures,
         attributes: Option<&Attributes>,
         use_attributes: bool,
-        labels: Option<&[i64]>,
+        labels: Option<&Grid<i64>>,
         degrees: impl FnOnce() -> Vec<u32>,
     ) -> Result<Self, DataError> {
         if use_attributes && attributes.is_none() {
@@ -111,7 +147,11 @@ impl Columns {
         match &self.base {
             Base::None => {}
             Base::Constant => row[start] = 1.0,
-            Base::OneHot { column, .. } => row[start + column[node] as usize] = 1.0,
+            Base::OneHot { columns, per_node, .. } => {
+                for &column in &columns[node * per_node..(node + 1) * per_node] {
+                    row[start + column as usize] = 1.0;
+                }
+            }
             Base::Single(values) => row[start] = values[node],
         }
     }
@@ -122,16 +162,29 @@ impl Columns {
 }
 
 /// The smallest and largest label, and the number of integers from one to the other.
-pub(super) fn label_range(labels: &[i64]) -> (i64, i64, u64) {
-    let least = labels.iter().copied().min().unwrap_or(0);
-    let largest = labels.iter().copied().max().unwrap_or(0);
+fn label_range(labels: impl Iterator<Item = i64> + Clone) -> (i64, i64, u64) {
+    let least = labels.clone().min().unwrap_or(0);
+    let largest = labels.max().unwrap_or(0);
     (least, largest, largest.abs_diff(least).saturating_add(1))
 }
 
-fn one_hot_labels(labels: &[i64]) -> Base {
-    let (least, _, width) = label_range(labels);
+fn one_hot_labels(labels: &Grid<i64>) -> Base {
+    let mut width = 0;
+    let starts: Vec<(i64, u32)> = labels
+        .ranges()
+        .into_iter()
+        .map(|(least, _, range)| {
+            let start = width;
+            width += range as u32;
+            (least, start)
+        })
+        .collect();
+    let columns = labels.values.iter().zip(starts.iter().cycle());
     Base::OneHot {
-        column: labels.iter().map(|&label| (label - least) as u32).collect(),
+        columns: columns
+            .map(|(&label, &(least, start))| start + (label - least) as u32)
+            .collect(),
+        per_node: labels.width,
         width: width as usize,
     }
 }
@@ -140,7 +193,8 @@ fn of_degrees(degrees: Vec<u32>) -> Base {
     let largest = degrees.iter().copied().max().unwrap_or(0);
     if largest < FIRST_LARGE_DEGREE {
         return Base::OneHot {
-            column: degrees,
+            columns: degrees,
+            per_node: 1,
             width: largest as usize + 1,
         };
     }

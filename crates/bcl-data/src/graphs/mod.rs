@@ -1,4 +1,4 @@
-//! Collections of labelled graphs: reading, node features, batches, synthetic graphs.
+//! Collections of graphs: reading, node features, batches, synthetic graphs.
 //!
 //! ```
 //! use bcl_data::graphs::{GraphBatchLimits, PlantedGraphsConfig};

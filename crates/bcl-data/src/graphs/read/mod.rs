@@ -25,8 +25,8 @@ pub struct GraphOptions {
     pub symmetrise: bool,
 }
 
-/// Counts of what a load read, dropped and added.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a load read, dropped and added.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphReport {
     /// Lines of the file of edges.
@@ -39,6 +39,26 @@ pub struct GraphReport {
     pub added_reverses: usize,
     /// Nodes without an edge.
     pub isolated_nodes: usize,
+    /// Graphs whose nodes all are without an edge.
+    pub graphs_without_edges: usize,
+    /// Files of the data set that are not read.
+    pub unread: Vec<String>,
+}
+
+impl GraphReport {
+    /// What was left out of the files or added to them, and what is unusual about `data`, a sentence each.
+    pub fn notes(&self, data: &GraphData) -> Vec<String> {
+        let dropped = [(self.self_loops, "join a node with itself"), (self.repeats, "repeat another")];
+        let dropped = dropped.into_iter().filter(|(count, _)| *count > 0);
+        let dropped = dropped.map(|(count, why)| format!("{count} of {} edges left out: they {why}", self.edge_lines));
+        let others = [
+            (self.added_reverses > 0).then(|| format!("{} edges added: the reverse of others", self.added_reverses)),
+            (self.graphs_without_edges > 0)
+                .then(|| format!("{} of {} graphs have no edges", self.graphs_without_edges, data.num_graphs())),
+            (!self.unread.is_empty()).then(|| format!("not read: {}", self.unread.join(", "))),
+        ];
+        dropped.chain(others.into_iter().flatten()).collect()
+    }
 }
 
 /// Reads the data set of graphs in a folder or an archive (zip, tar, tar.gz), and calls it `name`.
@@ -49,17 +69,19 @@ pub struct GraphReport {
 /// | --- | --- | --- |
 /// | `NAME_A.txt` | `row, column` of each directed edge | |
 /// | `NAME_graph_indicator.txt` | the graph of each node | |
-/// | `NAME_graph_labels.txt` | the class of each graph | |
-/// | `NAME_node_labels.txt` | the label of each node | optional |
+/// | `NAME_graph_labels.txt` | the class of each graph | optional; without it nothing can be classified |
+/// | `NAME_node_labels.txt` | the label of each node, or several | optional |
 /// | `NAME_node_attributes.txt` | numbers per node | optional; see [`GraphOptions::node_attributes`] |
-/// | `NAME_edge_labels.txt` | the label of each line of `NAME_A.txt` | optional; kept, but not used |
+/// | `NAME_edge_labels.txt` | the label of each line of `NAME_A.txt`, or several | optional; kept, but not used |
 ///
 /// Nodes are numbered from 1 over all graphs, and graphs from 1. Nodes are sorted by graph. Each edge has two lines, one per
 /// direction; see [`GraphOptions::symmetrise`] for files that have one. Self-loops and repeats are dropped. The number of nodes
 /// is the number of lines of the graph indicator, because isolated nodes have no edge. Classes may be any integers and are
 /// numbered from 0 in ascending order.
 ///
-/// Each file may be gzipped, with `.gz` appended to its name. Other files, such as `NAME_edge_attributes.txt`, are not read.
+/// Values of a line are separated by commas, semicolons, tabs or blanks. Integers may be written as `1.0`. Lines at the top that begin with
+/// `#` or `%` are comments. Each file may be gzipped, with `.gz` appended to its name. Other files, such as `NAME_edge_attributes.txt`, are not
+/// read.
 ///
 /// # Errors
 /// Returns an error that names the file, the line, the value and the remedy, if the files cannot be read, contradict each other,
