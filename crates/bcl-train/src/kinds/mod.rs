@@ -123,6 +123,9 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// The number of negatives per anchor, if the method has negatives.
     fn num_negatives(&self) -> Option<usize>;
 
+    /// Why no anchor of an epoch had a negative, and what to do about it.
+    fn why_no_negatives(&self) -> &'static str;
+
     /// The number of batches per epoch.
     fn batches_per_epoch(&self, data: &Self::Data) -> usize;
 

@@ -243,6 +243,7 @@ impl<K: Kind> Run<'_, K> {
             label,
             select_by: recipe.metric(&data).into(),
             estimator,
+            why_no_negatives: recipe.why_no_negatives(),
             until,
             log: self.log(&data, &progress)?,
             keep,

@@ -105,6 +105,8 @@ pub struct PhaseRun {
     pub select_by: Arc<str>,
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
+    /// What to say if no anchor of an epoch has a negative.
+    pub why_no_negatives: &'static str,
     /// When the phase ends.
     pub until: StoppingRule,
     /// The loggers of the phase.

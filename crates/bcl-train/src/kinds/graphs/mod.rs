@@ -172,6 +172,10 @@ impl Kind for GraphRecipe {
         phase.train(method, loader, task)
     }
 
+    fn why_no_negatives(&self) -> &'static str {
+        "all other graphs of the batch were excluded by the loss; raise training.batch_size and, if it is set, training.max_nodes"
+    }
+
     fn encode(_: &Run<'_, Self>) -> Result<(), Error> {
         Ok(())
     }

@@ -206,6 +206,11 @@ impl Kind for ImageRecipe {
         recipe.method.init(start, Training { run, data, phase })
     }
 
+    fn why_no_negatives(&self) -> &'static str {
+        "all other images of the batch or queue were excluded by the loss, for example because they are of the anchor's class; raise \
+         training.batch_size"
+    }
+
     fn encode(run: &Run<'_, Self>) -> Result<Encoded, Error> {
         Encoded::of(run)
     }

@@ -131,6 +131,11 @@ impl Kind for RecommenderRecipe {
         Some(self.negatives.count().unwrap_or(self.training.batch_size - 1))
     }
 
+    fn why_no_negatives(&self) -> &'static str {
+        "all were masked because the user has interacted with them, or excluded by the loss; raise negatives.count (training.batch_size \
+         for negatives.kind = \"in_batch\"), or set negatives.mask_hits = false"
+    }
+
     fn batches_per_epoch(&self, data: &InteractionData) -> usize {
         data.train.len().div_ceil(self.training.batch_size)
     }

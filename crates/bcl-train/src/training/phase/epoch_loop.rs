@@ -229,10 +229,9 @@ impl PhaseRun {
 
     fn nothing_to_learn_from(&self) -> Error {
         Error::Input(format!(
-            "no anchor of epoch {} had a negative, so there was nothing to learn: all were masked because the user has interacted with \
-             them, or excluded by the loss; raise negatives.count (training.batch_size for negatives.kind = \"in_batch\"), or set \
-             negatives.mask_hits = false",
-            self.progress.epoch + 1
+            "no anchor of epoch {} had a negative, so there was nothing to learn: {}",
+            self.progress.epoch + 1,
+            self.why_no_negatives
         ))
     }
 
