@@ -110,12 +110,10 @@ fn changed_graphs_are_refused() {
     assert_refused(&output, &[]);
 }
 
-#[test]
-fn every_objective_and_data_source_trains() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let own = folder.path().join("RINGS");
+/// Writes twelve triangles and twelve paths of three nodes into the folder `RINGS`.
+fn rings(folder: &Path) -> PathBuf {
+    let own = folder.join("RINGS");
     fs::create_dir(&own).expect("writable");
-    // Twelve triangles and twelve paths of three nodes.
     let edges = (0..24).map(|graph| {
         let [a, b, c] = [1, 2, 3].map(|node| 3 * graph + node);
         let closing = if graph < 12 {
@@ -136,6 +134,102 @@ fn every_objective_and_data_source_trains() {
     ] {
         fs::write(own.join(format!("RINGS_{part}.txt")), text).expect("writable");
     }
+    own
+}
+
+/// Trains on the folder `RINGS` with further settings.
+fn train_rings(folder: &Path, out: &Path, settings: &[&str]) -> Output {
+    let mut command = bcl_train();
+    command.arg(small_graph_recipe(folder)).arg("--out").arg(out);
+    for setting in [&["data={graphs='RINGS'}", "training.epochs=2"], settings].concat() {
+        command.args(["--set", setting]);
+    }
+    command.output().expect("it starts")
+}
+
+#[test]
+fn graphs_without_labels_train_and_only_what_needs_labels_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let labels = rings(folder.path()).join("RINGS_graph_labels.txt");
+    let kept = fs::read(&labels).expect("a file");
+    fs::remove_file(&labels).expect("writable");
+    let out = folder.path().join("runs");
+    let unlabelled = ["selection.oracle=false", "evaluation.every=1"];
+    let output = train_rings(folder.path(), &out, &unlabelled);
+    assert!(output.status.success(), "{}", shown(&output));
+    let said = String::from_utf8_lossy(&output.stderr);
+    for words in [
+        "note: classifiers are off, because RINGS has no graph labels",
+        "24 graphs without labels, so classifiers are off",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+
+    let run = out.join("small-graphs-0");
+    let result = json(&run.join("result.json"));
+    let metrics = result["validation"]["metrics"].as_object().expect("metrics");
+    assert_eq!(metrics.keys().collect::<Vec<_>>(), ["loss"]);
+    assert_eq!((&result["data"]["classes"], result.get("folds")), (&0.into(), None));
+    succeeds(
+        bcl_train()
+            .args(["report", "--out"])
+            .arg(folder.path().join("page.html"))
+            .arg(&run),
+    );
+    let page = fs::read_to_string(run.join("report.html")).expect("a report");
+    assert!(page.contains("No graph labels") && page.contains("t-SNE") && !page.contains("of 0 classes"));
+    let vectors = folder.path().join("vectors");
+    succeeds(bcl_train().arg("embed").arg(&run).arg("--out").arg(&vectors));
+    let csv = fs::read_to_string(vectors.join("graphs.csv")).expect("a file");
+    assert_eq!(csv.lines().filter(|line| line.contains(",-1,,")).count(), 24, "{csv}");
+
+    let output = bcl_train().arg("evaluate").arg(&run).output().expect("it starts");
+    assert_refused(
+        &output,
+        &["RINGS has no graph labels", "nothing to evaluate", "embed", "train again"],
+    );
+    for (settings, words) in [
+        (
+            &["loss={kind='supervised'}", unlabelled[0]][..],
+            "loss.kind = \"supervised\" needs the class",
+        ),
+        (
+            &["selection.oracle=true", unlabelled[1]],
+            "selection.oracle = true needs the class",
+        ),
+        (
+            &["loss={kind='bayesian'}", "alpha_schedule={kind='measured'}", unlabelled[0]],
+            "alpha_schedule.kind = \"measured\" needs the class",
+        ),
+    ] {
+        let output = train_rings(folder.path(), &folder.path().join("none"), settings);
+        assert_refused(&output, &[words, "RINGS has no graph labels", "_graph_labels.txt"]);
+    }
+
+    // The remedy of the note, followed.
+    fs::write(&labels, kept).expect("writable");
+    let output = bcl_train().arg("evaluate").arg(&run).output().expect("it starts");
+    assert_refused(&output, &["0 classes then and 2 now", "train again"]);
+    let output = train_rings(folder.path(), &folder.path().join("labelled"), &unlabelled);
+    assert!(output.status.success(), "{}", shown(&output));
+}
+
+#[test]
+fn an_epoch_without_any_negative_speaks_of_graphs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    rings(folder.path());
+    let settings = |batch_size| ["loss={kind='ring'}", batch_size];
+    let output = train_rings(folder.path(), &folder.path().join("none"), &settings("training.batch_size=2"));
+    let words = "all other graphs of the batch were excluded by the loss; raise training.batch_size";
+    assert_refused(&output, &["no anchor of epoch 1 had a negative", words]);
+    let output = train_rings(folder.path(), &folder.path().join("some"), &settings("training.batch_size=8"));
+    assert!(output.status.success(), "{}", shown(&output));
+}
+
+#[test]
+fn every_objective_and_data_source_trains() {
+    let folder = tempfile::tempdir().expect("a folder");
+    rings(folder.path());
     for (number, loss) in [
         "loss={kind='info_nce',objective='jsd',temperature=1.0}",
         "loss={kind='hard',objective='jsd_official',temperature=1.0,tau_plus=0.5}",

@@ -26,7 +26,7 @@ pub const FEATURE_STD: &str = "feature_std";
 /// Metric name: effective number of dimensions over which unit features vary.
 pub const EFFECTIVE_RANK: &str = "effective_rank";
 
-/// Metric name: mean training loss of the last epoch in nats, for runs without labelled test data.
+/// Metric name: mean training loss of the last epoch in nats, for runs on images without labelled test data and on graphs without labels.
 pub const LAST_LOSS: &str = "loss";
 
 /// Metrics by name, such as `ndcg@20`, in alphabetical order.
@@ -37,7 +37,7 @@ pub const LAST_LOSS: &str = "loss";
 /// - Image encoders without labelled test images: [`LAST_LOSS`], [`ALIGNMENT`], [`UNIFORMITY`], [`FEATURE_STD`] and [`EFFECTIVE_RANK`];
 ///   without any test images, all but the first are computed on training images.
 /// - Graph encoders: `rbf_svm`, `rbf_svm_raw`, `linear_svm`, `logistic_regression` (mean accuracy of cross-validated classifiers),
-///   [`CALIBRATION_ERROR`].
+///   [`CALIBRATION_ERROR`]; without graph labels only [`LAST_LOSS`].
 /// - Recommenders: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over users with at least one test item),
 ///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
 pub type Metrics = BTreeMap<String, f64>;
@@ -202,7 +202,7 @@ pub enum DataSize {
     Graphs {
         /// Number of graphs.
         graphs: usize,
-        /// Number of classes.
+        /// Number of classes; 0 if the graphs have no labels.
         classes: usize,
         /// Nodes of all graphs.
         nodes: usize,
@@ -214,10 +214,11 @@ pub enum DataSize {
 }
 
 impl DataSize {
-    /// Returns whether a run can be evaluated on test data. Images need labels for that.
+    /// Returns whether a run can be evaluated on test data. Images and graphs need labels for that.
     pub fn can_be_evaluated(&self) -> bool {
         match *self {
-            Self::Interactions { .. } | Self::Graphs { .. } => true,
+            Self::Interactions { .. } => true,
+            Self::Graphs { classes, .. } => classes > 0,
             Self::Images { classes, test, .. } => classes > 0 && test > 0,
         }
     }
@@ -244,10 +245,16 @@ impl fmt::Display for DataSize {
                 nodes,
                 edges,
                 features,
-            } => write!(
-                f,
-                "{graphs} graphs of {classes} classes, {nodes} nodes with {features} features, {edges} edges"
-            ),
+            } => {
+                let labels = match classes {
+                    0 => "without labels".to_owned(),
+                    classes => format!("of {classes} classes"),
+                };
+                write!(
+                    f,
+                    "{graphs} graphs {labels}, {nodes} nodes with {features} features, {edges} edges"
+                )
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn numbers(ascending: &[u64]) -> String {
     texts.join(", ")
 }
 
-/// Number of image classes: `10 classes`, or `no labels`.
+/// Number of classes of images or graphs: `10 classes`, or `no labels`.
 pub(crate) fn classes_in_words(classes: usize) -> String {
     match classes {
         0 => "no labels".to_owned(),

@@ -20,7 +20,19 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Maximum number of graphs on a map: enough to show groups, few enough to distinguish points.
 const MOST_MAPPED: usize = 1000;
 
+/// A sentence that says why classifiers are off, and how to turn them on; `None` if they are on.
+pub fn why_classifiers_are_off(data: &GraphData) -> Option<String> {
+    (!data.is_labelled()).then(|| {
+        format!(
+            "classifiers are off, because {} has no graph labels; add a file …_graph_labels.txt with the class of each graph to turn them on",
+            data.name()
+        )
+    })
+}
+
 /// Classifies the graphs of a data set by their vectors. All vectors get the same folds.
+///
+/// Without graph labels there is nothing to classify: vectors have no metrics, but still a map.
 ///
 /// ```
 /// use bcl_data::{Seed, graphs::PlantedGraphsConfig};
@@ -42,7 +54,8 @@ const MOST_MAPPED: usize = 1000;
 pub struct GraphEvaluator {
     data: Arc<GraphData>,
     config: GraphEvaluationConfig,
-    validator: CrossValidator,
+    /// `None` without graph labels.
+    validator: Option<CrossValidator>,
 }
 
 /// The evaluation of graph vectors.
@@ -69,11 +82,13 @@ impl GraphEvaluator {
         interrupt: Interrupt,
     ) -> Result<Self, GraphError> {
         config.check().unwrap_or_else(|error| panic!("{error}"));
-        let validator = CrossValidator::new(data.labels(), config.cross_validation(), seed)?.with_interrupt(interrupt);
+        let validator = || CrossValidator::new(data.labels(), config.cross_validation(), seed);
+        let validator = data.is_labelled().then(validator).transpose()?;
+        let validator = validator.map(|validator| validator.with_interrupt(interrupt));
         Ok(Self { data, config, validator })
     }
 
-    /// Classifies graphs by their vectors.
+    /// Classifies graphs by their vectors. Without labels there are no metrics.
     ///
     /// # Errors
     /// Returns an error if a value is not finite, or if interrupted.
@@ -85,9 +100,12 @@ impl GraphEvaluator {
             metrics: Metrics::new(),
             folds: BTreeMap::new(),
         };
+        let Some(validator) = &self.validator else {
+            return vectors.check_finite().map(|()| evaluation);
+        };
         for kind in &self.config.classifiers {
             let (classifier, scaling) = kind.parts();
-            let found = self.validator.vectors(vectors, classifier, scaling)?;
+            let found = validator.vectors(vectors, classifier, scaling)?;
             evaluation.metrics.insert(kind.name().to_owned(), found.mean());
             let folds = found.folds.iter().map(|fold| fold.accuracy).collect();
             evaluation.folds.insert(kind.name().to_owned(), folds);
@@ -107,14 +125,17 @@ impl GraphEvaluator {
             let names = self.config.classifiers.iter().map(|classifier| classifier.name().to_owned());
             names.map(|name| (name, found.mean())).collect()
         };
+        let Some(validator) = &self.validator else {
+            return Ok(Some(Metrics::new()));
+        };
         Ok(Some(match kind {
             GraphBaselineKind::RandomEncoder => return Ok(None),
-            GraphBaselineKind::Majority => of_all(&self.validator.majority()),
+            GraphBaselineKind::Majority => of_all(&validator.majority()),
             GraphBaselineKind::Sizes => self.encoder(&self.of_lists(sizes))?.metrics,
             GraphBaselineKind::LabelCounts => self.encoder(&self.of_lists(label_counts))?.metrics,
             GraphBaselineKind::WeisfeilerLehman => {
                 let kernels = self.of_lists(|graphs| weisfeiler_lehman(graphs, self.config.wl_rounds));
-                of_all(&self.validator.kernels(&kernels)?)
+                of_all(&validator.kernels(&kernels)?)
             }
         }))
     }
@@ -133,7 +154,8 @@ impl GraphEvaluator {
         let values: Vec<f32> = scaled.rows().flatten().map(|&value| value as f32).collect();
         let shape = [mapped.len(), scaled.dim()];
         let cosines = Cosines::of(Tensor::from_data(TensorData::new(values, shape), &Device::flex()));
-        let classes: Vec<u32> = mapped.iter().map(|&graph| self.data.labels()[graph]).collect();
+        let class = |&graph: &usize| self.data.labels().get(graph).copied().unwrap_or_default();
+        let classes: Vec<u32> = mapped.iter().map(class).collect();
         Showcase {
             classes: self.data.classes().to_vec(),
             of_train: false,
@@ -190,7 +212,7 @@ impl Lists {
 mod tests {
     use super::*;
     use crate::graphs::GraphClassifier;
-    use bcl_data::graphs::PlantedGraphsConfig;
+    use bcl_data::graphs::{LabelledGraph, PlantedGraphsConfig};
 
     fn evaluator(classifiers: Vec<GraphClassifier>) -> GraphEvaluator {
         let data = PlantedGraphsConfig {
@@ -232,6 +254,33 @@ mod tests {
         assert_eq!(showcase.classes.len(), 3);
         assert_eq!(showcase.map[4].class, 1);
         assert_eq!(evaluator.showcase(&vectors, Seed(2)), showcase);
+    }
+
+    #[test]
+    fn graphs_without_labels_have_a_map_but_no_metrics() {
+        let graph = LabelledGraph {
+            num_nodes: 1,
+            node_labels: vec![0],
+            ..LabelledGraph::default()
+        };
+        let data = Arc::new(GraphData::from_graphs("mine", [""; 0], vec![graph; 30]));
+        let config = GraphEvaluationConfig::default();
+        let evaluator = GraphEvaluator::new(data.clone(), config, Seed(1), Interrupt::default()).unwrap();
+        let vectors = |first: f64| {
+            Vectors::new(
+                (0..30 * 4).map(|i| if i == 0 { first } else { f64::from(i).sin() }).collect(),
+                4,
+            )
+        };
+        assert!(evaluator.encoder(&vectors(0.0)).unwrap().metrics.is_empty());
+        assert_eq!(evaluator.encoder(&vectors(f64::NAN)), Err(GraphError::NotFinite { graph: 0 }));
+        for kind in [GraphBaselineKind::Majority, GraphBaselineKind::WeisfeilerLehman] {
+            assert!(evaluator.baseline(kind).unwrap().unwrap().is_empty());
+        }
+        let showcase = evaluator.showcase(&vectors(0.0), Seed(2));
+        assert_eq!((showcase.map.len(), showcase.classes.len()), (30, 0));
+        assert!(why_classifiers_are_off(&data).unwrap().contains("mine has no graph labels"));
+        assert_eq!(why_classifiers_are_off(&PlantedGraphsConfig::default().generate()), None);
     }
 
     #[test]

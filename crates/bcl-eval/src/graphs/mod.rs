@@ -47,7 +47,7 @@ pub use baselines::{label_counts, sizes};
 pub use config::{GraphBaselineKind, GraphClassifier, GraphEvaluationConfig};
 pub use cross_validation::{Choice, Classifier, CrossValidation, CrossValidationConfig, CrossValidator, FoldResult};
 pub use error::GraphError;
-pub use evaluator::{GraphEvaluation, GraphEvaluator};
+pub use evaluator::{GraphEvaluation, GraphEvaluator, why_classifiers_are_off};
 pub use folds::{shuffled_folds, stratified_folds};
 pub use kernel::Kernel;
 pub use logistic::LogisticRegression;

@@ -23,7 +23,8 @@ impl Comparison {
             );
         }
         let probed_images = |table: &DataTable| of_images(table) && table.data.size.can_be_evaluated();
-        if self.tables.iter().any(|table| !table.data.size.can_be_evaluated()) {
+        let unlabelled = |table: &DataTable| !table.data.size.can_be_evaluated();
+        if self.tables.iter().any(|table| of_images(table) && unlabelled(table)) {
             lines.push(
                 "Without labelled test images, the quality of the features cannot be measured. alignment: mean squared distance between \
                  two views of an image; uniformity: log of the mean Gaussian potential over all pairs of images. Both use test images, or \
@@ -37,7 +38,10 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        if self.tables.iter().any(of_graphs) {
+        if self.tables.iter().any(|table| of_graphs(table) && unlabelled(table)) {
+            lines.push("Without graph labels, the quality of the vectors cannot be measured. loss: mean training loss of the last epoch.".to_owned());
+        }
+        if self.tables.iter().any(|table| of_graphs(table) && !unlabelled(table)) {
             lines.push(
                 "Graphs: mean accuracy over the test folds of a cross-validation, with the encoder of the last epoch. Settings of the \
                  classifier are chosen within the training folds. The encoder has seen all graphs, without their classes."

@@ -3,7 +3,7 @@
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView, Run};
 use crate::chart::{Axis, LineChart, Reference, Series, Shape};
-use crate::result::{Chosen, EpochRecord, Phase};
+use crate::result::{Chosen, EpochRecord, LAST_LOSS, Phase};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -64,6 +64,10 @@ fn validation(view: &DataView, id: &str) -> Option<Figure> {
 
 fn test(view: &DataView, id: &str) -> Option<Figure> {
     let metric = &view.followed;
+    // The training loss has a chart of its own.
+    if metric == LAST_LOSS {
+        return None;
+    }
     let mut series = over_seeds(
         view,
         |run| run.1.iter().filter(|record| record.phase != Phase::Selection),

@@ -3,7 +3,7 @@
 use super::view::{DataView, Page, RecipeView};
 use crate::collapse::collapse;
 use crate::markup::{each, escape};
-use crate::result::{ALIGNMENT, LAST_LOSS, UNIFORMITY};
+use crate::result::{ALIGNMENT, DataSize, LAST_LOSS, UNIFORMITY};
 use crate::{DataTable, Interval, Row, RowKind, units};
 
 /// The headline of a data set, as HTML.
@@ -13,7 +13,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
     let table = &page.complete.tables[index];
     let collapsed = collapsed(view);
     if !view.data.size.can_be_evaluated() {
-        return without_probes(table) + &collapsed;
+        return without_labels(table) + &collapsed;
     }
     let mut sentences = Vec::new();
     let Some((best, interval)) = highest(table, RowKind::Recipe, &view.metric) else {
@@ -65,11 +65,11 @@ fn collapsed(view: &DataView) -> String {
     each(view.recipes.iter().filter_map(of_recipe), |sentence| sentence)
 }
 
-/// The headline without labelled test images, which cannot say which features are better.
-fn without_probes(table: &DataTable) -> String {
+/// The headline without labelled test images or graph labels, which cannot say which features are better.
+fn without_labels(table: &DataTable) -> String {
     let mut recipes = table.rows.iter().filter(|row| row.kind == RowKind::Recipe);
     let figures = match (recipes.next(), recipes.next()) {
-        (Some(only), None) => {
+        (Some(only), None) if !only.validation.is_empty() => {
             let figures: Vec<String> = [LAST_LOSS, ALIGNMENT, UNIFORMITY]
                 .into_iter()
                 .filter_map(|name| {
@@ -83,9 +83,11 @@ fn without_probes(table: &DataTable) -> String {
         }
         _ => String::new(),
     };
-    format!(
-        "<p class=\"headline\">No labelled test images: the metrics describe the features, but do not measure their quality.{figures}</p>\n"
-    )
+    let missing = match table.data.size {
+        DataSize::Graphs { .. } => "No graph labels: the vectors of the graphs are not evaluated.",
+        _ => "No labelled test images: the metrics describe the features, but do not measure their quality.",
+    };
+    format!("<p class=\"headline\">{missing}{figures}</p>\n")
 }
 
 fn highest<'a>(table: &'a DataTable, kind: RowKind, metric: &str) -> Option<(&'a Row, Interval)> {

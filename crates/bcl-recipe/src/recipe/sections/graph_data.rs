@@ -6,10 +6,11 @@ use super::{
 };
 use bcl_data::{
     DataError, SearchPath,
-    graphs::{GraphData, GraphOptions, NodeFeatures, PlantedGraphsConfig, load_graphs},
+    graphs::{GraphData, GraphOptions, NodeFeatures, PlantedGraphsConfig, load_graphs_with_report},
     load_named_graphs,
     manifest::Contents,
 };
+use bcl_files::notice;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -144,7 +145,11 @@ impl GraphDataConfig {
             GraphDataSource::Files(path) => {
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
                 let name = name.as_deref().and_then(|name| name.split('.').next()).unwrap_or("graphs");
-                load_graphs(name, &search.find("data.graphs", &path)?, &options)
+                let (data, report) = load_graphs_with_report(name, &search.find("data.graphs", &path)?, &options)?;
+                for note in report.notes(&data) {
+                    notice::note(format_args!("{name}: {note}"));
+                }
+                Ok(data)
             }
         }
     }

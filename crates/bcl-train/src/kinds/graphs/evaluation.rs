@@ -140,7 +140,7 @@ pub struct BaselineKey {
     encoder: Option<GinConfig>,
 }
 
-/// Returns the baselines of a recipe, by name.
+/// Returns the baselines of a recipe, by name. Without graph labels there are none.
 ///
 /// # Errors
 /// Returns an error if interrupted.
@@ -150,6 +150,9 @@ pub(super) fn baselines(
     cache: &mut BaselineCache<BaselineKey>,
 ) -> Result<Baselines, EvaluationError> {
     let mut baselines = Baselines::new();
+    if !graphs.data.is_labelled() {
+        return Ok(baselines);
+    }
     for &kind in &recipe.evaluation.baselines {
         let of_encoder = kind == GraphBaselineKind::RandomEncoder;
         let key = BaselineKey {

@@ -118,7 +118,7 @@ impl GraphLoader {
         anchors.sort_unstable();
         let mut batch = source.batch(prepared, device);
         batch.mode = Mode::Eval;
-        batch.classes = Some(source.classes(&batch.graphs));
+        batch.classes = source.classes(&batch.graphs);
         batch.anchor_graphs = anchors.iter().map(|&node| batch.anchor_graphs[node]).collect();
         let nodes: Vec<i32> = anchors.into_iter().map(|node| node as i32).collect();
         let shape = [nodes.len()];
@@ -128,8 +128,11 @@ impl GraphLoader {
 }
 
 impl Source {
-    fn classes(&self, graphs: &[u32]) -> Arc<[u32]> {
-        graphs.iter().map(|&graph| self.data.labels()[graph as usize]).collect()
+    /// The class of each graph; `None` without labels.
+    fn classes(&self, graphs: &[u32]) -> Option<Arc<[u32]>> {
+        let labels = self.data.labels();
+        let classes = || graphs.iter().map(|&graph| labels[graph as usize]).collect();
+        self.data.is_labelled().then(classes)
     }
 
     fn batches(&self, order: &[u32]) -> Vec<Range<usize>> {
@@ -163,7 +166,7 @@ impl Source {
             input: GraphInput::new(features, &node_offsets, edge_offsets, neighbours),
             anchors: None,
             anchor_graphs,
-            classes: self.with_truth.then(|| self.classes(&graphs)),
+            classes: self.with_truth.then(|| self.classes(&graphs)).flatten(),
             graphs,
             mode: Mode::Train,
         }

@@ -21,15 +21,17 @@ use crate::{
     },
 };
 use bcl_backend::Backend;
-use bcl_core::EstimatorConfig;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{
     KnownIds, SearchPath, Seed,
     graphs::{GraphBatchLimits, GraphData},
 };
+use bcl_eval::graphs::why_classifiers_are_off;
+use bcl_files::notice;
 use bcl_methods::InfoGraphConfig;
 use bcl_models::graphs::Gin;
 use bcl_recipe::GraphRecipe;
-use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, Metrics};
+use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, LAST_LOSS, Metrics};
 use burn::tensor::Device;
 use evaluation::{BaselineKey, EncodedGraphs, baselines};
 use loader::{GraphLoader, LoaderOptions, batches_per_epoch};
@@ -57,7 +59,10 @@ impl Kind for GraphRecipe {
         self.data == other.data
     }
 
-    fn share(&self, _: &Arc<GraphData>) -> Result<Self::Shared, Error> {
+    fn share(&self, data: &Arc<GraphData>) -> Result<Self::Shared, Error> {
+        if let Some(text) = why_classifiers_are_off(data) {
+            notice::note(text);
+        }
         Ok(Mutex::default())
     }
 
@@ -102,6 +107,9 @@ impl Kind for GraphRecipe {
                 data.name()
             )));
         }
+        if !data.is_labelled() {
+            return refuse_need_of_labels(self, data);
+        }
         // Whether the classes can be cross-validated.
         EncodedGraphs::evaluator(self, data, bcl_eval::Interrupt::default())?;
         Ok(())
@@ -127,8 +135,13 @@ impl Kind for GraphRecipe {
         batches_per_epoch(limits(self), data, Seed(self.seed))
     }
 
-    fn metric(&self, _: &Arc<GraphData>) -> String {
-        self.evaluation.metrics()[0].to_owned()
+    fn metric(&self, data: &Arc<GraphData>) -> String {
+        let metric = if data.is_labelled() {
+            self.evaluation.metrics()[0]
+        } else {
+            LAST_LOSS
+        };
+        metric.to_owned()
     }
 
     fn evaluate_every(&self) -> usize {
@@ -163,8 +176,9 @@ impl Kind for GraphRecipe {
             EncodedGraphs::new(recipe, &data, around)?,
             phase.select_by.clone(),
             loader.probe(plan.estimator, &run.device()),
-            phase.tau_plus().unwrap_or(1.0 / data.num_classes() as f64),
+            phase.tau_plus().unwrap_or(1.0 / data.num_classes().max(2) as f64),
         );
+        let task = if data.is_labelled() { task } else { task.without_measure() };
         let method = recipe
             .method
             .info_graph()
@@ -197,6 +211,9 @@ impl Kind for GraphRecipe {
             // The calibration error of P(TN|x), if the true classes are known.
             let calibration = CalibrationBin::expected_error(&last.calibration);
             metrics.extend(calibration.map(|error| (CALIBRATION_ERROR.to_owned(), error)));
+            if !run.data.is_labelled() {
+                metrics.insert(LAST_LOSS.to_owned(), last.loss);
+            }
         }
         let _working = run.working("drawing maps and evaluating baselines");
         let showcase = graphs.showcase(&vectors);
@@ -216,6 +233,27 @@ impl Kind for GraphRecipe {
             showcase: Some(showcase),
         })
     }
+}
+
+/// Refuses what needs the classes of graphs that have none.
+fn refuse_need_of_labels(recipe: &GraphRecipe, data: &GraphData) -> Result<(), Error> {
+    let trains = recipe.training.epochs > 0;
+    let loss = recipe.loss.objective().init(recipe.loss.without_data());
+    let measures = recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased);
+    let (setting, remedy) = if trains && loss.requirements().truth {
+        (format!("loss.kind = \"{}\"", recipe.loss.name()), "choose another loss")
+    } else if trains && measures {
+        let setting = "alpha_schedule.kind = \"measured\"";
+        (setting.to_owned(), "set it to \"label_free\" or another schedule")
+    } else if recipe.selection.oracle {
+        ("selection.oracle = true".to_owned(), "remove it")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Input(format!(
+        "{setting} needs the class of each graph, but {} has no graph labels; {remedy}, or add a file …_graph_labels.txt",
+        data.name()
+    )))
 }
 
 /// The sizes of a batch.

@@ -56,13 +56,20 @@ impl TrainedGraphEncoder {
     /// Cross-validates classifiers on the vectors of all graphs.
     ///
     /// # Errors
-    /// Returns an error if a vector is not finite.
+    /// Returns an error if the graphs have no labels, or a vector is not finite.
     pub fn evaluate(&self) -> Result<GraphEvaluation, Error> {
+        if !self.data.is_labelled() {
+            return Err(Error::Input(format!(
+                "{} has no graph labels, so there is nothing to evaluate; to compare graphs, write their vectors with `bcl-train embed`, or add \
+                 a file …_graph_labels.txt and train again",
+                self.data.name()
+            )));
+        }
         Ok(self.graphs.evaluate(&self.vectors()?)?)
     }
 
     /// Writes the vectors and labels of all graphs as NumPy arrays, and as CSV `graph,label,class,0,1,…`, in the order of the data. Graphs are
-    /// numbered from 1, as in the files of the TU collection. Returns the files.
+    /// numbered from 1, as in the files of the TU collection. Without graph labels, the label is -1 and the class empty. Returns the files.
     ///
     /// # Errors
     /// Returns an error if the files cannot be written.
@@ -71,13 +78,15 @@ impl TrainedGraphEncoder {
         let vectors = self.vectors()?;
         let dim = vectors.dim();
         let values: Vec<f32> = vectors.rows().flatten().map(|&value| value as f32).collect();
-        let labels: Vec<i64> = self.data.labels().iter().map(|&label| label.into()).collect();
+        let class = |graph: usize| self.data.labels().get(graph).copied();
+        let labels: Vec<i64> = (0..vectors.len()).map(|graph| class(graph).map_or(-1, i64::from)).collect();
         let rows = labels
             .iter()
             .zip(values.chunks(dim))
             .zip(1..)
             .map(|((&label, values), graph): (_, usize)| {
-                let class = self.data.classes()[label as usize].clone();
+                let class = class(graph - 1).map(|class| self.data.classes()[class as usize].clone());
+                let class = class.unwrap_or_default();
                 ([graph.to_string(), label.to_string(), class], values)
             });
         let written = [

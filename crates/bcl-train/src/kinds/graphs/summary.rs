@@ -9,11 +9,15 @@ use std::path::Path;
 
 /// Summarises a run.
 pub(super) fn summary(recipe: &GraphRecipe, data: &GraphData, backend: &Backend, folder: &Path) -> RunSummary {
+    let classes = if data.is_labelled() {
+        format!("of {} classes", data.num_classes())
+    } else {
+        "without labels, so classifiers are off".to_owned()
+    };
     let graphs = format!(
-        "{}: {} graphs of {} classes, {} nodes with {} features, {} edges",
+        "{}: {} graphs {classes}, {} nodes with {} features, {} edges",
         data.name(),
         grouped(data.num_graphs()),
-        data.num_classes(),
         grouped(data.num_nodes()),
         grouped(data.num_features()),
         grouped(data.num_edges())
