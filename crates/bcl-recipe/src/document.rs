@@ -27,10 +27,9 @@ fn remedy(text: &str, at: usize) -> String {
     }
 }
 
-/// Whether a string has a line break or the like, as `"C:\new"` has. A string of nothing else is meant so.
+/// Whether a string is a path of Windows with a line break or the like in it, as `"C:\new"` is.
 fn has_an_escape_by_mistake(text: &str) -> bool {
-    let is_escaped = |letter: char| matches!(letter, '\t' | '\n' | '\r' | '\u{8}' | '\u{c}');
-    text.contains(is_escaped) && !text.chars().all(is_escaped)
+    text.chars().nth(1) == Some(':') && text.contains(['\t', '\n', '\r', '\u{8}', '\u{c}'])
 }
 
 /// A parsed recipe whose keys have not been checked yet: a table, with the origin of each key.

@@ -122,7 +122,8 @@ impl Layout {
 fn check_one_place(store: &Store, parts: &BTreeMap<String, Part>) -> Result<(), ImageError> {
     let around = |path: &str| path.rsplit_once('/').map_or(String::new(), |(around, _)| around.to_owned());
     let mut places: BTreeMap<Part, &str> = BTreeMap::new();
-    for (path, part) in parts {
+    let is_inside = |path: &str| path.match_indices('/').any(|(end, _)| parts.contains_key(&path[..end]));
+    for (path, part) in parts.iter().filter(|(path, _)| !is_inside(path)) {
         let first = places.entry(*part).or_insert(path);
         if around(first) != around(path) {
             return Err(ImageError::path(

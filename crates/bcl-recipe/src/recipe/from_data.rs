@@ -48,7 +48,14 @@ fn line(key: &str, path: &Path) -> String {
 
 fn of(path: &Path) -> Option<Data> {
     if let Ok(store) = Store::open(path) {
-        return inside(&store);
+        let found = inside(&store);
+        let is_archive = [".tar.gz", ".tgz"]
+            .iter()
+            .any(|ending| path.to_string_lossy().ends_with(ending));
+        // Any file packed with gzip may be an archive.
+        if found.is_some() || store.is_folder() || is_archive {
+            return found;
+        }
     }
     let mut head = Vec::new();
     input::open(path).ok()?.take(HEAD as u64).read_to_end(&mut head).ok()?;
