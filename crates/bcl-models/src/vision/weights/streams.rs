@@ -36,12 +36,12 @@ pub fn trunks_to_safetensors(encoder: &ImageEncoder) -> Result<Vec<u8>, WeightsE
     write(encoder, store)
 }
 
-/// Loads all trunks of an encoder, as [`load_weights`] does for one. With split channels, the file must be one that
+/// Loads all trunks of an encoder, as [`load_weights`](super::load_weights) does for one. With split channels, the file must be one that
 /// [`trunks_to_safetensors`] wrote for such an encoder. With several networks in the file, `prefix` is what the names of the tensors of the one to load
 /// begin with.
 ///
 /// # Errors
-/// Returns an error in the same cases as [`load_weights`], and if the encoder has two networks and the file has one.
+/// Returns an error in the same cases as [`load_weights`](super::load_weights), and if the encoder has two networks and the file has one.
 pub fn load_trunks(
     encoder: ImageEncoder,
     path: &Path,
