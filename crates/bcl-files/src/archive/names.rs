@@ -28,7 +28,7 @@ pub(super) fn utf8(name: &[u8]) -> Result<&str, &'static str> {
 /// What is wrong with a name in an unknown encoding.
 pub(super) const NOT_UTF8: &str = "is not UTF-8";
 
-/// Files and folders that systems add to those of the user: macOS to archives, Windows, and network storage by Synology and QNAP.
+/// Files and folders that systems add beside the user's own: macOS to archives, Windows, and network storage by Synology and QNAP.
 const OF_SYSTEMS: [&str; 12] = [
     "__MACOSX",
     "Icon\r",

@@ -59,8 +59,8 @@ pub(super) fn for_each<E: From<ArchiveError>>(path: &Path, mut reader: impl Read
     Ok(())
 }
 
-/// The name with forward slashes: some programs for Windows write backslashes, against the standard. Bytes are those of the archive, because what is
-/// not UTF-8 has an encoding that nobody knows.
+/// The name with forward slashes: some programs for Windows write backslashes, against the standard. Bytes stay as the archive has them, because what
+/// is not UTF-8 has an encoding that nobody knows.
 fn name_of(raw: &[u8]) -> Vec<u8> {
     raw.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()
 }

@@ -4,7 +4,7 @@ use super::batch::{Decoded, Decoder, Reading};
 use super::checks::{check_enough, check_look_alikes, untrained_class};
 use super::content::Shelf;
 use super::kind::Kind;
-use super::layout::Layout;
+use super::layout::{Layout, folder_of};
 use super::left_out::{LeftOut, note_of_turned};
 use super::limits::Limits;
 use super::part::{Part, seems_held_out};
@@ -115,8 +115,7 @@ impl<'s> Folder<'s> {
             return Ok(());
         }
         self.outside.add(&entry.name);
-        let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        self.folders_outside.insert(folder.to_owned());
+        self.folders_outside.insert(folder_of(&entry.name).to_owned());
         Ok(())
     }
 
@@ -139,16 +138,15 @@ impl<'s> Folder<'s> {
         let holds_out = [Part::Test, Part::Val]
             .into_iter()
             .any(|part| layout.folders_of(part).next().is_some());
-        let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned());
         let sibling = |train: &str| {
-            let beside = |folder: &&String| !folder.is_empty() && parent(folder) == parent(train);
+            let beside = |folder: &&String| !folder.is_empty() && folder_of(folder) == folder_of(train);
             self.folders_outside.iter().find(beside)
         };
         let of_train = layout
             .folders_of(Part::Train)
             .find_map(|train| Some((train, sibling(train)?)));
         match of_train {
-            // Images directly in `train` are those of a class if other folders beside it are classes, too.
+            // Images directly in `train` are a class if other folders beside it are classes, too.
             Some((train, sibling)) if !holds_out && self.strays.contains_key(&Part::Train) => Err(ImageError::path(
                 self.path,
                 format!(

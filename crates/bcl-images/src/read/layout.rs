@@ -48,7 +48,7 @@ impl Layout {
                 add_with_enclosing(&mut folders.all, &entry.name);
                 return Ok(());
             }
-            let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let folder = folder_of(&entry.name).to_owned();
             add_with_enclosing(&mut folders.all, &folder);
             if Kind::of(entry)? != Kind::Other && !folders.of_images.contains(&folder) {
                 folders.of_images.insert(folder);
@@ -120,12 +120,11 @@ impl Layout {
 
 /// Refuses parts in several places, as in `cat/test` and `dog/test`: without their folders, images of different classes would mix.
 fn check_one_place(store: &Store, parts: &BTreeMap<String, Part>) -> Result<(), ImageError> {
-    let around = |path: &str| path.rsplit_once('/').map_or(String::new(), |(around, _)| around.to_owned());
     let mut places: BTreeMap<Part, &str> = BTreeMap::new();
     let is_inside = |path: &str| path.match_indices('/').any(|(end, _)| parts.contains_key(&path[..end]));
     for (path, part) in parts.iter().filter(|(path, _)| !is_inside(path)) {
         let first = places.entry(*part).or_insert(path);
-        if around(first) != around(path) {
+        if folder_of(first) != folder_of(path) {
             return Err(ImageError::path(
                 store.path(),
                 format!(
@@ -139,6 +138,11 @@ fn check_one_place(store: &Store, parts: &BTreeMap<String, Part>) -> Result<(), 
     Ok(())
 }
 
+/// The folder around a file or folder; empty at the top.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
 /// The name within a folder, or `None` if it is not in it.
 fn within<'a>(name: &'a str, folder: &str) -> Option<&'a str> {
     name.strip_prefix(folder)?.strip_prefix('/')
@@ -149,7 +153,7 @@ fn add_with_enclosing(folders: &mut BTreeSet<String>, folder: &str) {
     let mut folder = folder;
     while !folder.is_empty() && !folders.contains(folder) {
         folders.insert(folder.to_owned());
-        folder = folder.rsplit_once('/').map_or("", |(around, _)| around);
+        folder = folder_of(folder);
     }
 }
 
@@ -166,7 +170,7 @@ impl Folders {
         around.iter().rev().find(encloses_all).map(|folder| (*folder).to_owned())
     }
 
-    /// The one folder within the folder of a part that contains all of its images, if its name is not that of a class.
+    /// The one folder within the folder of a part that contains all of its images, unless its name could be a class.
     fn inner(&self, path: &str, part: Part) -> Option<String> {
         if self.of_images.contains(path) {
             return None;

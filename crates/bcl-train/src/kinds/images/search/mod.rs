@@ -129,7 +129,7 @@ impl ImageIndex {
         }
     }
 
-    /// Leaves out the images whose pixels are those of a query.
+    /// Leaves out the images that have the pixels of a query.
     fn without_copies(&self, queries: &Collection, query: usize, found: Vec<Near>) -> Result<Vec<Near>, Error> {
         /// Equal images have equal features up to rounding, so only images above this need be compared.
         const ALMOST_EQUAL: f32 = 0.9999;
