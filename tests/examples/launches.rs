@@ -96,7 +96,7 @@ mod linux {
         ("GOLDEN", concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/bcl-golden/data")),
         (
             "SIMCLR",
-            "bcl-bench step --stem cifar --width 64 --side 32 --batch 32 --rounds 1 --steps VALUE",
+            "bcl-bench step --whole --stem cifar --width 64 --side 32 --batch 32 --rounds 1 --steps VALUE",
         ),
         (
             "RECOMMENDER",

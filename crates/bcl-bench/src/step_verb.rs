@@ -7,7 +7,7 @@ use crate::{
     timing_verb,
 };
 use bcl_bench::{
-    steps::{describe, image_step},
+    steps::{Timing, describe, image_step},
     timing::Plan,
 };
 use bcl_core::{EstimatorConfig, gradient_cache::blocks};
@@ -83,6 +83,9 @@ pub(crate) struct Arguments {
     /// Steps per round, after one warm-up step.
     #[arg(long, default_value_t = 3, value_parser = at_least_one)]
     steps: usize,
+    /// Time each step as a whole, with one wait for the device at its end, as in training, instead of part by part.
+    #[arg(long)]
+    whole: bool,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
@@ -183,9 +186,10 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         named.map(|(recipe, size)| format!("{}: {size}", recipe.name)).collect()
     };
     let plan = Plan::of_turns(arguments.rounds, arguments.steps);
+    let timing = if arguments.whole { Timing::Whole } else { Timing::Parts };
     let cases = recipes
         .iter()
-        .map(|recipe| image_step(recipe, arguments.images, arguments.steps, &device));
+        .map(|recipe| image_step(recipe, arguments.images, arguments.steps, timing, &device));
     session.add(cases.collect(), &plan);
     session.finish()
 }

@@ -107,7 +107,7 @@ fn the_step_of_every_method_is_measured_from_its_recipe() {
 }
 
 #[test]
-fn a_step_by_gradient_caching_is_measured_too() {
+fn a_step_by_gradient_caching_is_measured_too_in_parts_or_whole() {
     let cached = [
         "--width",
         "2",
@@ -122,15 +122,14 @@ fn a_step_by_gradient_caching_is_measured_too() {
         "--steps",
         "1",
     ];
-    let output = bench(&cached);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(text.contains("6 images with 2 views each, encoded 3 at a time"), "{text}");
+    for (whole, part) in [(&[][..], "backward"), (&["--whole"], "without data")] {
+        let output = bench(&[&cached, whole].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{text}{errors}");
+        assert!(text.contains("6 images with 2 views each, encoded 3 at a time"), "{text}");
+        assert!(text.contains(part), "{text}");
+    }
 }
 
 #[test]

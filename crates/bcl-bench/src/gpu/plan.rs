@@ -22,7 +22,7 @@ const KERNELS: &str = "kernels";
 const EPOCH: &str = "LightGCN epoch";
 
 /// A step of SimCLR, without its size.
-const STEP: &str = "step --stem cifar --side 32 --rounds 1 --steps 3";
+const STEP: &str = "step --stem cifar --side 32 --rounds 1";
 
 /// Related commands that share a time budget.
 pub(super) struct Part {
@@ -139,7 +139,7 @@ impl Planner<'_> {
             let label = format!("ResNet-{depth} {precision}");
             let job = self.step(&label, JobKind::Saved("step"), depth, precision);
             let words = format!("step --depth {depth} --precision {precision} --side 32 --batch 256");
-            self.beside_torch(job.words("--loss info_nce bayesian"), &words)
+            self.beside_torch(job.words("--whole --steps 10 --loss info_nce bayesian"), &words)
         });
         jobs.collect()
     }
@@ -150,7 +150,7 @@ impl Planner<'_> {
             return Err("the CPU backend has no log of kernels".to_owned());
         }
         let job = self.step("", JobKind::Profile, "18", self.fastest_precision());
-        Ok(vec![job.words("--loss info_nce")])
+        Ok(vec![job.words("--steps 3 --loss info_nce")])
     }
 
     fn step(&self, label: &str, kind: JobKind, depth: &str, precision: &str) -> Job {

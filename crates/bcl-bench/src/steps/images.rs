@@ -1,6 +1,6 @@
 //! The step of an image encoder.
 
-use super::Training;
+use super::{Timing, Training};
 use crate::timing::{Case, Turn};
 use bcl_core::{Estimator, EstimatorConfig};
 use bcl_data::Seed;
@@ -24,11 +24,11 @@ use std::sync::Arc;
 ///
 /// # Panics
 /// Panics on its first turn if the recipe would be refused.
-pub fn image_step(recipe: &ImageRecipe, num_images: usize, steps: usize, device: &Device) -> Case<'static> {
+pub fn image_step(recipe: &ImageRecipe, num_images: usize, steps: usize, timing: Timing, device: &Device) -> Case<'static> {
     let mut turn: Option<Box<dyn FnMut() -> Turn>> = None;
     let (own, device) = (recipe.clone(), device.clone());
     let case = Case::in_parts(&recipe.name, move || {
-        turn.get_or_insert_with(|| start(&own, num_images, steps, &device))()
+        turn.get_or_insert_with(|| start(&own, num_images, steps, timing, &device))()
     });
     match operations(recipe) {
         Some(operations) => case.with_operations(operations),
@@ -74,7 +74,7 @@ pub fn describe(recipe: &ImageRecipe) -> String {
 }
 
 /// Makes the network and the data; the result trains a step.
-fn start(recipe: &ImageRecipe, num_images: usize, steps: usize, device: &Device) -> Box<dyn FnMut() -> Turn> {
+fn start(recipe: &ImageRecipe, num_images: usize, steps: usize, timing: Timing, device: &Device) -> Box<dyn FnMut() -> Turn> {
     let num_images = num_images.max(recipe.training.batch_size);
     let start = MethodStart {
         encoder: recipe.encoder.config().init(0, device),
@@ -88,7 +88,7 @@ fn start(recipe: &ImageRecipe, num_images: usize, steps: usize, device: &Device)
         seed: Seed(0),
         device: device.clone(),
     };
-    recipe.method.init(start, Start { recipe, device })
+    recipe.method.init(start, Start { recipe, timing, device })
 }
 
 /// The class of a planted image.
@@ -99,6 +99,7 @@ fn class_of(image: usize) -> u32 {
 /// Starts training with any method.
 struct Start<'a> {
     recipe: &'a ImageRecipe,
+    timing: Timing,
     device: &'a Device,
 }
 
@@ -106,7 +107,7 @@ impl WithMethod for Start<'_> {
     type Output = Box<dyn FnMut() -> Turn>;
 
     fn call<M: ImageMethod>(self, method: M) -> Self::Output {
-        let Self { recipe, device } = self;
+        let Self { recipe, timing, device } = self;
         let planted = PlantedImagesConfig {
             train: recipe.training.batch_size.max(10),
             test: 10,
@@ -129,6 +130,7 @@ impl WithMethod for Start<'_> {
             optimizer: recipe.optimizer.init(),
             rate: recipe.optimizer.learning_rate,
             device: device.clone(),
+            timing,
         };
         let mut epoch = 0;
         Box::new(move || {

@@ -1,6 +1,6 @@
 //! The step of a recommender and its evaluation, on planted interactions of any size.
 
-use super::Training;
+use super::{Timing, Training};
 use crate::timing::{Case, Turn};
 use bcl_core::Estimator;
 use bcl_data::{InteractionData, PlantedConfig, Seed, negatives::NegativeSampler};
@@ -87,6 +87,7 @@ impl Interactions {
                 optimizer: recipe.optimizer.init(),
                 rate: recipe.optimizer.learning_rate,
                 device: device.clone(),
+                timing: Timing::Parts,
             },
         })
     }

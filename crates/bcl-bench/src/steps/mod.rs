@@ -4,6 +4,9 @@
 //! objective, loss and backward are also timed without the encoder, on the same embeddings: that is the "loss alone". It does not count as part of the
 //! step.
 //!
+//! A device that computes in the background is idle from the end of a part to the beginning of the next. [`Timing::Whole`] waits once, at the end of the
+//! step, as training does.
+//!
 //! With gradient caching, "forward" is the pass without a graph, "loss" goes from embeddings to their gradients, and "backward"
 //! is the second pass, forward and backward. The views are made during both passes, so "data" is 0.
 
@@ -25,6 +28,15 @@ use burn::{
     train::TrainStep,
 };
 
+/// What of a step is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// Each part, waiting for the device after it.
+    Parts,
+    /// Everything after the data, waiting for the device at the end.
+    Whole,
+}
+
 /// A training under way.
 struct Training<M: Method> {
     /// `None` while the optimizer has it.
@@ -32,6 +44,7 @@ struct Training<M: Method> {
     optimizer: ModuleOptimizer,
     rate: f64,
     device: Device,
+    timing: Timing,
 }
 
 /// What a step computes before the optimizer.
@@ -54,6 +67,10 @@ impl<M: Method> Training<M> {
         let mut clock = Clock::new(&self.device);
         let step = data(self.learned());
         parts.push(("data", clock.lap()));
+        if self.timing == Timing::Whole {
+            parts.push(("without data", self.whole(step, clock)));
+            return Turn::of(parts);
+        }
         let learned = self.learned.take().expect("the last step put it back");
         let Gradients {
             of_parameters,
@@ -70,9 +87,20 @@ impl<M: Method> Training<M> {
         self.learned = Some(learned.optimize(&mut self.optimizer, self.rate.into(), of_parameters));
         parts.push(("optimizer", clock.lap()));
         drop(kept);
-        let seconds = parts.iter().map(|(_, seconds)| seconds).sum();
-        parts.push(("loss alone", loss_alone));
-        Turn { seconds, parts }
+        let mut turn = Turn::of(parts);
+        turn.parts.push(("loss alone", loss_alone));
+        turn
+    }
+
+    /// Trains a step as training does; returns its time in seconds.
+    fn whole(&mut self, step: Step<M::Batch>, mut clock: Clock) -> f64 {
+        let learned = self.learned.take().expect("the last step put it back");
+        let output = TrainStep::step(&learned, step);
+        let kept = learned.clone();
+        self.learned = Some(learned.optimize(&mut self.optimizer, self.rate.into(), output.grads));
+        let seconds = clock.lap();
+        drop(kept);
+        seconds
     }
 }
 

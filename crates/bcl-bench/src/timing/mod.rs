@@ -43,6 +43,14 @@ pub struct Turn {
     pub parts: Vec<(&'static str, f64)>,
 }
 
+impl Turn {
+    /// A turn that takes as long as its parts together.
+    pub(crate) fn of(parts: Vec<(&'static str, f64)>) -> Self {
+        let seconds = parts.iter().map(|(_, seconds)| seconds).sum();
+        Self { seconds, parts }
+    }
+}
+
 /// Something to time. It makes its inputs on its first turn, which is not counted.
 pub struct Case<'a> {
     /// The name.
