@@ -328,7 +328,11 @@ fn candidates(pass: Pass, layer: &Layer, number: Number, with_all: bool) -> Vec<
     let few_channels = !layer.channels_in.is_multiple_of(8);
     let mut all = Vec::new();
     if half && !few_channels {
-        all.extend(pipelines(pass, layer).into_iter().map(|how| match pass {
+        let pipelines = pipelines(pass, layer);
+        if pass == Pass::Data && layer.stride > 1 {
+            all.extend(pipelines.iter().copied().map(Algorithm::Spread));
+        }
+        all.extend(pipelines.into_iter().map(|how| match pass {
             Pass::Data => Algorithm::Rotated(Convolution::Pipelined(how)),
             _ => Algorithm::Pipelined(how),
         }));

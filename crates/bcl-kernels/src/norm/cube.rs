@@ -29,6 +29,9 @@ const WORKGROUPS: usize = 1024;
 /// Channels per vector, at most. Larger vectors would need more memory of a workgroup than every device has.
 const CHANNELS: usize = 8;
 
+/// Rows per thread in the kernels that normalise. What depends on the channel alone is computed once for all of them.
+const ROWS: usize = 4;
+
 impl NormOps for Cube {
     fn batch_norm_by_batch(
         input: FloatTensor<Self>,
@@ -83,7 +86,7 @@ impl NormOps for Cube {
         let client = input.values.client.clone();
         input_gradient::launch(
             &client,
-            threads(input.len()),
+            input.strands(views),
             CubeDim::new_1d(THREADS),
             addresses(&[&input.values]),
             input.vector,
@@ -98,7 +101,7 @@ impl NormOps for Cube {
             output.clone().into_tensor_arg(),
             input.num_rows / views,
             input.row_len(),
-            input.len(),
+            views,
             layer.epsilon,
             layer.relu,
             input.element,
@@ -211,6 +214,11 @@ impl Table {
         self.num_rows * self.row_len()
     }
 
+    /// Workgroups in which each thread has [`ROWS`] rows of a vector of channels, all of one view.
+    fn strands(&self, views: usize) -> CubeCount {
+        threads(views * (self.num_rows / views).div_ceil(ROWS) * self.row_len())
+    }
+
     /// Memory for another table of this shape and precision.
     fn alike(&self) -> CubeTensor {
         empty(&self.values, self.values.shape(), self.values.dtype)
@@ -236,7 +244,7 @@ impl Table {
         let client = self.values.client.clone();
         normalise::launch(
             &client,
-            threads(self.len()),
+            self.strands(options.views),
             CubeDim::new_1d(THREADS),
             addresses(&[&self.values]),
             self.vector,
@@ -249,7 +257,7 @@ impl Table {
             output.clone().into_tensor_arg(),
             self.num_rows / options.views,
             self.row_len(),
-            self.len(),
+            options.views,
             options.epsilon as f32,
             adds,
             options.relu,
@@ -467,13 +475,13 @@ fn sum_gradients<E: Numeric, N: Size>(
     let mut products = Vector::<f32, N>::zero();
     if place < row_len {
         let statistic = part / parts_per_view * row_len + place;
-        let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
+        let precision = reciprocal_deviation(variance[statistic], epsilon);
         let (centre, scale, shift) = (mean[statistic], weight[place], bias[place]);
         let mut row = first_row(part, parts_per_view, rows_per_part, rows_per_view) + position / lanes;
         let end = end_row(part, parts_per_view, rows_per_part, rows_per_view);
         while row < end {
             let at = row * row_len + place;
-            let normalised = (Vector::<f32, N>::cast_from(input[at]) - centre) / deviation;
+            let normalised = (Vector::<f32, N>::cast_from(input[at]) - centre) * precision;
             let slope = gated(Vector::<f32, N>::cast_from(grad[at]), normalised * scale + shift, relu);
             sum += slope;
             products += slope * normalised;
@@ -644,7 +652,6 @@ fn add_parts<N: Size>(
     }
 }
 
-/// One thread per vector.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn normalise<E: Numeric, N: Size>(
@@ -657,27 +664,41 @@ fn normalise<E: Numeric, N: Size>(
     output: &mut Tensor<Vector<E, N>>,
     rows_per_view: usize,
     row_len: usize,
-    len: usize,
+    views: usize,
     epsilon: f32,
     #[comptime] adds: bool,
     #[comptime] relu: bool,
     #[define(E)] _dtype: ElemType,
 ) {
-    if ABSOLUTE_POS >= len {
+    let strands = rows_per_view.div_ceil(comptime!(ROWS));
+    let place = ABSOLUTE_POS % row_len;
+    let strand = ABSOLUTE_POS / row_len;
+    let view = strand / strands;
+    if view >= views {
         terminate!();
     }
-    let place = ABSOLUTE_POS % row_len;
-    let statistic = ABSOLUTE_POS / (rows_per_view * row_len) * row_len + place;
-    let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
-    let centred = Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[statistic];
-    let mut value = centred / deviation * weight[place] + bias[place];
-    if comptime!(adds) {
-        value += Vector::<f32, N>::cast_from(residual[ABSOLUTE_POS]);
+    let statistic = view * row_len + place;
+    let (centre, scale, shift) = (mean[statistic], weight[place], bias[place]);
+    let precision = reciprocal_deviation(variance[statistic], epsilon);
+    #[unroll]
+    for i in 0..ROWS {
+        let row = strand % strands + i * strands;
+        if row < rows_per_view {
+            let at = (view * rows_per_view + row) * row_len + place;
+            let mut value = (Vector::<f32, N>::cast_from(input[at]) - centre) * precision * scale + shift;
+            if comptime!(adds) {
+                value += Vector::<f32, N>::cast_from(residual[at]);
+            }
+            output[at] = Vector::cast_from(gated(value, value, relu));
+        }
     }
-    output[ABSOLUTE_POS] = Vector::cast_from(gated(value, value, relu));
 }
 
-/// One thread per vector.
+#[cube]
+fn reciprocal_deviation<N: Size>(variance: Vector<f32, N>, epsilon: f32) -> Vector<f32, N> {
+    Vector::<f32, N>::new(1.0f32) / (variance + Vector::new(epsilon)).sqrt()
+}
+
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
 fn input_gradient<E: Numeric, N: Size>(
@@ -692,26 +713,35 @@ fn input_gradient<E: Numeric, N: Size>(
     output: &mut Tensor<Vector<E, N>>,
     rows_per_view: usize,
     row_len: usize,
-    len: usize,
+    views: usize,
     epsilon: f32,
     #[comptime] relu: bool,
     #[define(E)] _dtype: ElemType,
 ) {
-    if ABSOLUTE_POS >= len {
+    let strands = rows_per_view.div_ceil(comptime!(ROWS));
+    let place = ABSOLUTE_POS % row_len;
+    let strand = ABSOLUTE_POS / row_len;
+    let view = strand / strands;
+    if view >= views {
         terminate!();
     }
-    let place = ABSOLUTE_POS % row_len;
-    let statistic = ABSOLUTE_POS / (rows_per_view * row_len) * row_len + place;
-    let deviation = (variance[statistic] + Vector::new(epsilon)).sqrt();
-    let normalised = (Vector::<f32, N>::cast_from(input[ABSOLUTE_POS]) - mean[statistic]) / deviation;
-    let slope = gated(
-        Vector::<f32, N>::cast_from(grad[ABSOLUTE_POS]),
-        normalised * weight[place] + bias[place],
-        relu,
-    );
+    let statistic = view * row_len + place;
+    let (centre, scale, shift) = (mean[statistic], weight[place], bias[place]);
+    let precision = reciprocal_deviation(variance[statistic], epsilon);
     let count = Vector::<f32, N>::new(f32::cast_from(rows_per_view as u32));
-    let change = slope - of_bias[statistic] / count - normalised * of_weight[statistic] / count;
-    output[ABSOLUTE_POS] = Vector::cast_from(weight[place] / deviation * change);
+    let mean_slope = of_bias[statistic] / count;
+    let mean_product = of_weight[statistic] / count;
+    let factor = scale * precision;
+    #[unroll]
+    for i in 0..ROWS {
+        let row = strand % strands + i * strands;
+        if row < rows_per_view {
+            let at = (view * rows_per_view + row) * row_len + place;
+            let normalised = (Vector::<f32, N>::cast_from(input[at]) - centre) * precision;
+            let slope = gated(Vector::<f32, N>::cast_from(grad[at]), normalised * scale + shift, relu);
+            output[at] = Vector::cast_from(factor * (slope - mean_slope - normalised * mean_product));
+        }
+    }
 }
 
 /// One thread per vector.

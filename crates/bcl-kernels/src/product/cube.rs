@@ -15,15 +15,18 @@ use cubek::{
 };
 
 use super::ProductOps;
+use crate::convolution::cube::half_product;
 use crate::cube::empty;
 
 impl ProductOps for Cube {
     fn product(left: FloatTensor<Self>, right: FloatTensor<Self>) -> FloatTensor<Self> {
-        if would_be_rounded(&left) && left.shape().num_elements() > 0 && right.shape().num_elements() > 0 {
-            single(left, right)
-        } else {
-            Self::float_matmul(left, right)
+        if left.shape().num_elements() == 0 || right.shape().num_elements() == 0 {
+            return Self::float_matmul(left, right);
         }
+        if would_be_rounded(&left) {
+            return single(left, right);
+        }
+        half_product(&left, &right).unwrap_or_else(|| Self::float_matmul(left, right))
     }
 }
 

@@ -7,6 +7,7 @@ mod average;
 #[allow(dead_code, reason = "the GPU tests use only some of it")]
 mod common;
 mod contrast;
+mod convolution;
 mod device;
 mod logarithm;
 mod mass;

@@ -2,7 +2,7 @@
 
 use super::precision::precision;
 use crate::draws::Draws;
-use bcl_kernels::convolve;
+use bcl_kernels::{convolve, large_batches_are_faster};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, s},
@@ -37,7 +37,8 @@ impl Convolution {
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
         let weight = self.weight.val().cast(precision(&input));
         let [_, _, kernel_size, _] = weight.dims();
-        if kernel_size == 1 {
+        // On a GPU, images have their channels last, and these products would move them.
+        if kernel_size == 1 && !large_batches_are_faster(&input.device()) {
             return pointwise(self.every_stride(input), weight.flatten(1, 3));
         }
         convolve(input, weight, self.stride, kernel_size / 2)

@@ -45,6 +45,8 @@ pub enum Algorithm {
     Columns(Product),
     /// The data gradient as a convolution with stride 1: of the gradient, with zeros inserted for larger strides, with rotated kernels.
     Rotated(Convolution),
+    /// The same without the zeros: pixels that meet the same kernel positions are computed together.
+    Spread(Pipeline),
     /// The weight gradient as one product per kernel position: of the gradient and the shifted image, both in zero-padded frames of equal
     /// size, in which a shift by a kernel position is a constant offset.
     Shifted(Product),
@@ -67,7 +69,7 @@ impl Algorithm {
         match self {
             Self::Portable | Self::Implicit(_) | Self::Columns(_) => true,
             Self::Pipelined(_) => pass != Pass::Data,
-            Self::Rotated(_) => pass == Pass::Data,
+            Self::Rotated(_) | Self::Spread(_) => pass == Pass::Data,
             Self::Shifted(_) => pass == Pass::Weight,
         }
     }
@@ -81,6 +83,7 @@ impl fmt::Display for Algorithm {
             Self::Pipelined(how) => write!(f, "pipelined {how}"),
             Self::Columns(how) => write!(f, "columns {how}"),
             Self::Rotated(how) => write!(f, "rotated {how}"),
+            Self::Spread(how) => write!(f, "spread {how}"),
             Self::Shifted(how) => write!(f, "shifted {how}"),
         }
     }

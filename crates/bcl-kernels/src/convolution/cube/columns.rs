@@ -25,11 +25,14 @@ pub(super) fn row_length(sizes: &Geometry, channels: usize) -> usize {
 pub(super) fn im2col(images: CubeTensor, sizes: &Geometry) -> Result<CubeTensor, Refused> {
     let length = row_length(sizes, sizes.channels_in);
     let out = empty(&images, [sizes.batch_size * sizes.output_pixels(), length], images.dtype);
-    let vector = vector(&images);
-    let number = sizes.batch_size * sizes.output_pixels() * length / vector;
+    let pixels = sizes.batch_size * sizes.output_pixels();
     let client = images.client.clone();
     let element = element(images.dtype)?;
-    gather::launch(
+    let together = vector(&images);
+    let vector = if together > 1 { together } else { vector(&out) };
+    let number = pixels * length / vector;
+    let launch = if together > 1 { gather::launch } else { gather_each::launch };
+    launch(
         &client,
         threads(number),
         CubeDim::new_1d(THREADS),
@@ -89,6 +92,54 @@ fn gather<E: Numeric, N: Size>(
         if y < images.shape(1) && x < images.shape(2) {
             let start = image * images.stride(0) + y * images.stride(1) + x * images.stride(2) + channel * images.stride(3);
             value = images[start / images.vector_size()];
+        }
+    }
+    columns[position] = value;
+}
+
+/// As [`gather`], for images whose channels are too few or too far apart to be read together: a vector of the matrix is gathered from several places.
+#[cube(launch, address_type = "dynamic")]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
+fn gather_each<E: Numeric, N: Size>(
+    images: &Tensor<E>,
+    columns: &mut Tensor<Vector<E, N>>,
+    number: usize,
+    vectors_per_row: usize,
+    channels: usize,
+    kernel_height: usize,
+    kernel_width: usize,
+    out_height: usize,
+    out_width: usize,
+    stride: usize,
+    padding: usize,
+    #[define(E)] _dtype: ElemType,
+) {
+    let position = ABSOLUTE_POS;
+    if position >= number {
+        terminate!();
+    }
+    let pixel = position / vectors_per_row;
+    let first = position % vectors_per_row * columns.vector_size();
+    let line = pixel / out_width;
+    let image = line / out_height;
+    let top = line % out_height * stride;
+    let left = pixel % out_width * stride;
+
+    let mut value = Vector::<E, N>::zero();
+    #[unroll]
+    for i in 0..N::value() {
+        let entry = first + i;
+        let tap = entry / channels;
+        let down = top + tap / kernel_width;
+        let right = left + tap % kernel_width;
+        if tap < kernel_height * kernel_width && down >= padding && right >= padding {
+            let y = down - padding;
+            let x = right - padding;
+            if y < images.shape(1) && x < images.shape(2) {
+                let channel = entry % channels;
+                let at = image * images.stride(0) + y * images.stride(1) + x * images.stride(2) + channel * images.stride(3);
+                value.insert(i, images[at]);
+            }
         }
     }
     columns[position] = value;

@@ -15,6 +15,7 @@
 
 use burn::backend::Cube;
 use burn::backend::tensor::FloatTensor;
+use burn::tensor::DType;
 use burn_cubecl::tensor::CubeTensor;
 use cubek::convolution::AcceleratedTileKind;
 
@@ -35,6 +36,8 @@ mod rule;
 mod tiling;
 mod weights;
 
+use rule::CHANNELS_PER_LOAD;
+
 pub use algorithm::{Algorithm, Block, Convolution, Implicit, Loading, Pass, Pipeline, Product, Tiles};
 pub use passes::{data, forward, weight};
 
@@ -44,20 +47,32 @@ pub struct Refused(pub String);
 
 /// The algorithm that [`convolve`](crate::convolve) uses on this device.
 pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize, padding: usize) -> Algorithm {
-    let element = tiling::element(input.dtype)
-        .ok()
-        .filter(|element| instruction::instruction(&input.client, AcceleratedTileKind::Mma, *element).is_some());
-    let Some(element) = element.filter(|_| input.dtype == weight.dtype) else {
-        return Algorithm::Portable;
-    };
     let sizes = passes::geometry(input, weight, stride, padding);
     let empty = sizes.batch_size * sizes.channels_in * sizes.channels_out == 0;
-    if empty {
-        Algorithm::Portable
-    } else {
-        let pipelines = pipeline::check(&input.client, element, &sizes).is_ok();
-        rule::choose(pass, input.dtype, &sizes, pipelines)
+    let Some(element) = tiling::element(input.dtype)
+        .ok()
+        .filter(|_| input.dtype == weight.dtype && !empty)
+    else {
+        return Algorithm::Portable;
+    };
+    if instruction::instruction(&input.client, AcceleratedTileKind::Mma, element).is_none() {
+        return rule::without_tensor_cores(&sizes);
     }
+    let pipelines = pipeline::check(&input.client, element, &sizes).is_ok();
+    rule::choose(pass, input.dtype, &sizes, pipelines)
+}
+
+/// The product of two matrices in half precision on tensor cores; `None` where there are none, or a side is no whole number of loads. Without a choice of ours, Burn gives the small matrices of a
+/// projection head to one workgroup.
+pub(crate) fn half_product(left: &CubeTensor, right: &CubeTensor) -> Option<CubeTensor> {
+    let half = matches!(left.dtype, DType::BF16 | DType::F16) && left.dtype == right.dtype;
+    let element = tiling::element(left.dtype).ok().filter(|_| half)?;
+    instruction::instruction(&left.client, AcceleratedTileKind::Mma, element)?;
+    let sides = left.meta.shape().iter().chain(right.meta.shape().iter());
+    if sides.into_iter().any(|side| side % CHANNELS_PER_LOAD != 0) {
+        return None;
+    }
+    product::product(left.clone(), right.clone(), left.dtype, rule::PRODUCT).ok()
 }
 
 impl ConvolutionOps for Cube {

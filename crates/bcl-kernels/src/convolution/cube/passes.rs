@@ -32,7 +32,7 @@ pub fn forward(
         Algorithm::Implicit(how) => Convolution::Implicit(how),
         Algorithm::Pipelined(how) => Convolution::Pipelined(how),
         Algorithm::Columns(how) => Convolution::Columns(how),
-        Algorithm::Rotated(_) | Algorithm::Shifted(_) => return Err(other_pass(algorithm)),
+        Algorithm::Rotated(_) | Algorithm::Spread(_) | Algorithm::Shifted(_) => return Err(other_pass(algorithm)),
     };
     convolved(input, weight, Order::ByOutput, &sizes, how)
 }
@@ -54,7 +54,7 @@ fn convolved(
         }
         Convolution::Pipelined(how) => {
             let kernels = arranged(weight, order, taps * sizes.channels_in)?;
-            pipelined::forward(channels_last(images), kernels, sizes, how)?
+            pipelined::forward(channels_last(images), kernels, sizes, 1, how)?
         }
         Convolution::Columns(how) => {
             let columns = columns(images, sizes)?;
@@ -100,6 +100,14 @@ pub fn data(
             let columns = product(matrix(&channels_last(grad)), kernels, dtype, how)?;
             if pointwise { columns } else { col2im(columns, &sizes)? }
         }
+        Algorithm::Spread(how) => {
+            let reversed = Geometry {
+                input: sizes.output,
+                ..reversed(&sizes)?
+            };
+            let kernels = arranged(weight, Order::Rotated, sizes.kernel[0] * sizes.kernel[1] * sizes.channels_out)?;
+            pipelined::forward(channels_last(grad), kernels, &reversed, sizes.stride, how)?
+        }
         Algorithm::Rotated(how) => {
             let (grad, reversed) = spread(grad, &sizes)?;
             return convolved(grad, weight, Order::Rotated, &reversed, how);
@@ -133,7 +141,7 @@ pub fn weight(
         Algorithm::Pipelined(how) => pipelined_weight::weight(channels_last(input), channels_last(grad), &sizes, how),
         Algorithm::Columns(how) => weight_by_columns(input, channels_last(grad), &sizes, how),
         Algorithm::Shifted(how) => weight_by_shifts(input, grad, &sizes, how),
-        Algorithm::Rotated(_) => Err(other_pass(algorithm)),
+        Algorithm::Rotated(_) | Algorithm::Spread(_) => Err(other_pass(algorithm)),
     }
 }
 
@@ -185,28 +193,32 @@ fn columns(input: CubeTensor, sizes: &Geometry) -> Result<CubeTensor, Refused> {
     )
 }
 
-/// Images in NCHW and sizes of the convolution with stride 1 and rotated kernels that computes the data gradient. Pixels of the output's
-/// gradient are `stride` apart in it.
-fn spread(grad: CubeTensor, sizes: &Geometry) -> Result<(CubeTensor, Geometry), Refused> {
+/// Sizes of the convolution with stride 1 and rotated kernels that computes the data gradient. Pixels of the output's gradient are `stride` apart in it.
+fn reversed(sizes: &Geometry) -> Result<Geometry, Refused> {
     let [side, other] = sizes.kernel;
     if side != other || sizes.padding >= side {
         return Err(Refused(
             "the padding is too large for a convolution with rotated kernels".into(),
         ));
     }
-    let [height, width] = sizes.input.map(|input| input + 2 * sizes.padding + 1 - side);
-    let reversed = Geometry {
+    Ok(Geometry {
         channels_in: sizes.channels_out,
         channels_out: sizes.channels_in,
-        input: [height, width],
+        input: sizes.input.map(|input| input + 2 * sizes.padding + 1 - side),
         output: sizes.input,
         stride: 1,
         padding: side - 1 - sizes.padding,
         ..*sizes
-    };
+    })
+}
+
+/// Images in NCHW with zeros between the pixels, and the sizes of their convolution.
+fn spread(grad: CubeTensor, sizes: &Geometry) -> Result<(CubeTensor, Geometry), Refused> {
+    let reversed = reversed(sizes)?;
     if sizes.stride == 1 {
         return Ok((grad, reversed));
     }
+    let [height, width] = reversed.input;
     let frame = Frame {
         height,
         width,

@@ -17,7 +17,16 @@ use crate::convolution::geometry::Geometry;
 use crate::cube::{addresses, empty};
 
 /// Convolves images in NHWC with kernels `[channels_out, height, width, channels_in]`, all contiguous.
-pub(super) fn forward(images: CubeTensor, kernels: CubeTensor, sizes: &Geometry, how: Pipeline) -> Result<CubeTensor, Refused> {
+///
+/// With a `spread` above 1, the images' pixels are so far apart, with zeros between them, for the gradient of a convolution with this stride. The zeros
+/// are not multiplied: output pixels that meet the same kernel positions are computed together.
+pub(super) fn forward(
+    images: CubeTensor,
+    kernels: CubeTensor,
+    sizes: &Geometry,
+    spread: usize,
+    how: Pipeline,
+) -> Result<CubeTensor, Refused> {
     let client = images.client.clone();
     let element = element(images.dtype)?;
     check(&client, element, sizes)?;
@@ -27,12 +36,17 @@ pub(super) fn forward(images: CubeTensor, kernels: CubeTensor, sizes: &Geometry,
     if !whole || !copies(how.height()) || !copies(how.width()) {
         return Err(Refused(format!("a pipeline of {how} needs whole blocks of channels")));
     }
-    let pixels = sizes.batch_size * sizes.output_pixels();
-    let out = empty(&images, [pixels, sizes.channels_out], images.dtype);
+    let out = empty(
+        &images,
+        [sizes.batch_size * sizes.output_pixels(), sizes.channels_out],
+        images.dtype,
+    );
+    let [lines, columns] = sizes.output.map(|side| side.div_ceil(spread));
+    let pixels = sizes.batch_size * lines * columns;
     let blocks = pixels.div_ceil(how.height() as usize) * (sizes.channels_out / how.width() as usize);
     convolve::launch(
         &client,
-        CubeCount::Static(blocks as u32, 1, 1),
+        CubeCount::Static((spread * spread * blocks) as u32, 1, 1),
         CubeDim::new_2d(32, how.warps_down * how.warps_right),
         addresses(&[&images, &kernels, &out]),
         VECTOR as usize,
@@ -41,16 +55,20 @@ pub(super) fn forward(images: CubeTensor, kernels: CubeTensor, sizes: &Geometry,
         kernels.into_tensor_arg(),
         out.clone().into_tensor_arg(),
         pixels as u32,
+        blocks as u32,
         sizes.input[0] as u32,
         sizes.input[1] as u32,
         sizes.channels_in as u32 / VECTOR,
         sizes.channels_out as u32,
+        lines as u32,
+        columns as u32,
         sizes.output[0] as u32,
         sizes.output[1] as u32,
         sizes.kernel[0] as u32,
         sizes.kernel[1] as u32,
         sizes.stride as u32,
         sizes.padding as u32,
+        spread as u32,
         how,
         element,
     );
@@ -64,16 +82,20 @@ fn convolve<E: Float, N: Size, P: Size>(
     kernels: &Tensor<Vector<E, N>>,
     out: &mut Tensor<Vector<E, P>>,
     pixels: u32,
+    blocks: u32,
     height: u32,
     width: u32,
     channel_vectors: u32,
     channels_out: u32,
-    out_height: FastDivmod<u32>,
-    out_width: FastDivmod<u32>,
+    lines: FastDivmod<u32>,
+    columns_of_line: FastDivmod<u32>,
+    out_height: u32,
+    out_width: u32,
     kernel_height: u32,
     kernel_width: u32,
     stride: u32,
     padding: u32,
+    #[comptime] spread: u32,
     #[comptime] how: Pipeline,
     #[define(E)] _dtype: ElemType,
 ) {
@@ -96,7 +118,12 @@ fn convolve<E: Float, N: Size, P: Size>(
     let warp_right = warp % how.warps_right;
 
     let channel_blocks = channels_out / how.width();
-    let block = CUBE_POS as u32;
+    let block = CUBE_POS as u32 % blocks;
+    // Output pixels `[y, x]` with these remainders of `y` and `x`. They meet every `spread`-th kernel position, from the first on.
+    let phase = CUBE_POS as u32 / blocks;
+    let (phase_down, phase_right) = (phase / spread, phase % spread);
+    let first_down = first_tap(phase_down, padding, spread);
+    let first_right = first_tap(phase_right, padding, spread);
     let first_pixel = block / channel_blocks * how.height();
     let first_channel = block % channel_blocks * how.width();
 
@@ -117,14 +144,14 @@ fn convolve<E: Float, N: Size, P: Size>(
     #[unroll]
     for i in 0..left_loads {
         let pixel = first_pixel + first_row + i as u32 * rows_per_round;
-        let (line, column_of_pixel) = out_width.div_mod(pixel);
-        let (image, line) = out_height.div_mod(line);
+        let (line, column_of_pixel) = columns_of_line.div_mod(pixel);
+        let (image, line) = lines.div_mod(line);
         starts[i] = image * height * width * channel_vectors + column;
-        lefts[i] = i32::cast_from(column_of_pixel * stride) - i32::cast_from(padding);
+        lefts[i] = first_read(column_of_pixel, phase_right, first_right, stride, padding, spread);
         // Rows after the last pixel are above every image.
         tops[i] = select(
             pixel < pixels,
-            i32::cast_from(line * stride) - i32::cast_from(padding),
+            first_read(line, phase_down, first_down, stride, padding, spread),
             -1_000_000i32,
         );
     }
@@ -135,8 +162,10 @@ fn convolve<E: Float, N: Size, P: Size>(
     let mut tap_down = 0u32.runtime();
     let mut tap_right = 0u32.runtime();
     let mut channel = 0u32.runtime();
-    let mut along = 0u32.runtime();
-    let steps = kernel_vectors / vectors;
+    let mut along = (first_down * kernel_width + first_right) * channel_vectors;
+    let taps_down = (kernel_height + comptime!(spread - 1) - first_down) / spread;
+    let taps_right = (kernel_width + comptime!(spread - 1) - first_right) / spread;
+    let steps = taps_down * taps_right * channel_vectors / vectors;
 
     let def = MmaDefinition::<E, E, f32>::new(16usize, 8usize, 16usize);
     let mut sums = Sequence::<Array<Vector<f32, Const<2>>>>::new();
@@ -186,9 +215,13 @@ fn convolve<E: Float, N: Size, P: Size>(
                 if channel == channel_vectors {
                     channel = 0u32;
                     tap_right += 1;
-                    if tap_right == kernel_width {
+                    if tap_right == taps_right {
                         tap_right = 0u32;
                         tap_down += 1;
+                    }
+                    if comptime!(spread > 1) {
+                        let (down, right) = (first_down + tap_down * spread, first_right + tap_right * spread);
+                        along = (down * kernel_width + right) * channel_vectors;
                     }
                 }
             }
@@ -245,11 +278,40 @@ fn convolve<E: Float, N: Size, P: Size>(
             for half in 0..2usize {
                 let pixel =
                     first_pixel + (warp_down * how.rows + comptime!(i as u32)) * 16 + lane / 4 + comptime!(8 * half as u32);
-                if pixel < pixels {
-                    let sum = sums.index(comptime!(i * 2 * how.columns as usize + j))[half];
+                let sum = sums.index(comptime!(i * 2 * how.columns as usize + j))[half];
+                if comptime!(spread > 1) {
+                    let (line, column) = columns_of_line.div_mod(pixel);
+                    let (image, line) = lines.div_mod(line);
+                    let (y, x) = (line * spread + phase_down, column * spread + phase_right);
+                    if pixel < pixels && y < out_height && x < out_width {
+                        let at = (image * out_height + y) * out_width + x;
+                        out[((at * channels_out + channel) / 2) as usize] = Vector::cast_from(sum);
+                    }
+                } else if pixel < pixels {
                     out[((pixel * channels_out + channel) / 2) as usize] = Vector::cast_from(sum);
                 }
             }
         }
+    }
+}
+
+/// The first kernel position that meets a pixel of spread images, for output pixels with this remainder.
+#[cube]
+fn first_tap(phase: u32, padding: u32, #[comptime] spread: u32) -> u32 {
+    if comptime!(spread > 1) {
+        (padding + comptime!(spread) - phase) % comptime!(spread)
+    } else {
+        0u32.runtime()
+    }
+}
+
+/// The pixel that an output pixel reads at its first kernel position, in one direction.
+#[cube]
+fn first_read(place: u32, phase: u32, first: u32, stride: u32, padding: u32, #[comptime] spread: u32) -> i32 {
+    if comptime!(spread > 1) {
+        // Without a remainder, so that the direction of rounding does not matter.
+        i32::cast_from(place) + (i32::cast_from(phase + first) - i32::cast_from(padding)) / comptime!(spread as i32)
+    } else {
+        i32::cast_from(place * stride) - i32::cast_from(padding)
     }
 }

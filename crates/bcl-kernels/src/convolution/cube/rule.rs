@@ -24,8 +24,20 @@ const SLIM: Pipeline = Pipeline::new([2, 2], [4, 2], 2, 4);
 /// Blocks of 64 by 64 channels.
 const SMALL: Pipeline = Pipeline::new([2, 2], [2, 2], 2, 4);
 
+/// For products that are no convolution.
+pub(super) const PRODUCT: Product = Product {
+    loading: Loading::Simple,
+    tiles: NARROW,
+};
+
+/// Exact in single precision, on every device.
+const UNITS: Product = Product {
+    loading: Loading::Units,
+    tiles: NARROW,
+};
+
 /// Images with fewer channels than one load of 16 bytes are gathered into an im2col matrix first.
-const CHANNELS_PER_LOAD: usize = 8;
+pub(super) const CHANNELS_PER_LOAD: usize = 8;
 
 /// The algorithm for a pass, on a device that has what [`Pipeline`]s need or has it not. Single precision stays exact, and so without tensor cores, which
 /// would round inputs to TF32.
@@ -34,18 +46,27 @@ pub(super) fn choose(pass: Pass, dtype: DType, sizes: &Geometry, pipelines: bool
         DType::BF16 | DType::F16 => pipelined(pass, sizes)
             .filter(|_| pipelines)
             .unwrap_or_else(|| half_precision(pass, sizes)),
-        _ => Algorithm::Portable,
+        _ => without_tensor_cores(sizes),
     }
 }
 
-/// The fastest on an H200, wherever it was measured: kernels of several pixels, and gradients with stride 1.
+/// The algorithm for any pass on a device without tensor cores for the type. Kernels of one pixel are matrix products.
+pub(super) fn without_tensor_cores(sizes: &Geometry) -> Algorithm {
+    if sizes.kernel == [1, 1] {
+        Algorithm::Columns(UNITS)
+    } else {
+        Algorithm::Portable
+    }
+}
+
+/// The fastest on an H100 and an H200 of those measured. The first layer has too few channels. With a stride, the data gradient of a kernel of one pixel is
+/// a product with fewer pixels than a convolution of a gradient with zeros between its pixels.
 fn pipelined(pass: Pass, sizes: &Geometry) -> Option<Algorithm> {
     let (channels_in, channels_out) = (sizes.channels_in, sizes.channels_out);
-    if sizes.kernel == [1, 1] || (pass != Pass::Forward && sizes.stride > 1) {
-        return None;
-    }
+    let one_pixel = sizes.kernel == [1, 1];
     let convolution = |channels_in: usize, channels_out: usize| {
-        if channels_in % 64 == 0 && channels_out % 128 == 0 {
+        let long = !one_pixel || channels_in >= 256;
+        if long && channels_in % 64 == 0 && channels_out % 128 == 0 {
             Some(WIDE)
         } else if channels_in % 32 == 0 && channels_out % 64 == 0 {
             Some(SLIM)
@@ -55,10 +76,12 @@ fn pipelined(pass: Pass, sizes: &Geometry) -> Option<Algorithm> {
     };
     match pass {
         Pass::Forward => convolution(channels_in, channels_out).map(Algorithm::Pipelined),
+        Pass::Data if one_pixel && sizes.stride > 1 => None,
         Pass::Data => convolution(channels_out, channels_in).map(|how| Algorithm::Rotated(Convolution::Pipelined(how))),
-        Pass::Weight if channels_in % 128 == 0 && channels_out % 128 == 0 => Some(Algorithm::Pipelined(WIDE)),
-        Pass::Weight if channels_in % 64 == 0 && channels_out % 64 == 0 => Some(Algorithm::Pipelined(SMALL)),
-        Pass::Weight => None,
+        Pass::Weight if channels_in % 64 != 0 || channels_out % 64 != 0 => None,
+        Pass::Weight if one_pixel || channels_out % 128 != 0 => Some(Algorithm::Pipelined(SMALL)),
+        Pass::Weight if channels_in % 128 != 0 => Some(Algorithm::Pipelined(SLIM)),
+        Pass::Weight => Some(Algorithm::Pipelined(WIDE)),
     }
 }
 
@@ -128,10 +151,24 @@ mod tests {
     }
 
     #[test]
-    fn kernels_of_one_pixel_are_plain_products() {
-        for algorithm in chosen(DType::BF16, [64, 256], 1, 1, true) {
-            assert!(matches!(algorithm, Algorithm::Columns(_)), "{algorithm}");
+    fn kernels_of_one_pixel_are_plain_products_without_pipelines() {
+        for (dtype, pipelines) in [(DType::BF16, false), (DType::F32, true)] {
+            for algorithm in chosen(dtype, [64, 256], 1, 1, pipelines) {
+                assert!(matches!(algorithm, Algorithm::Columns(_)), "{algorithm}");
+            }
         }
+        let [forward, data, weight] = chosen(DType::BF16, [64, 256], 1, 2, true);
+        assert!(matches!(
+            [forward, weight],
+            [Algorithm::Pipelined(_), Algorithm::Pipelined(_)]
+        ));
+        assert!(matches!(data, Algorithm::Columns(_)), "{data}");
+        let [forward, data, weight] = chosen(DType::BF16, [64, 256], 1, 2, true);
+        assert!(matches!(
+            [forward, weight],
+            [Algorithm::Pipelined(_), Algorithm::Pipelined(_)]
+        ));
+        assert!(matches!(data, Algorithm::Columns(_)), "{data}");
     }
 
     #[test]
@@ -139,7 +176,10 @@ mod tests {
         let [forward, data, weight] = chosen(DType::BF16, [64, 64], 3, 1, false);
         assert!(matches!([forward, data], [Algorithm::Implicit(_), Algorithm::Implicit(_)]));
         assert!(matches!(weight, Algorithm::Shifted(_)));
-        assert!(matches!(chosen(DType::BF16, [64, 128], 3, 2, true)[2], Algorithm::Columns(_)));
+        assert!(matches!(
+            chosen(DType::BF16, [64, 128], 3, 2, false)[2],
+            Algorithm::Columns(_)
+        ));
     }
 
     #[test]
@@ -159,7 +199,7 @@ mod tests {
         assert_eq!(blocks([128, 256]), [Some([128, 128, 64]); 3]);
         assert_eq!(
             blocks([64, 128]),
-            [Some([128, 128, 64]), Some([128, 64, 32]), Some([64, 64, 32])]
+            [Some([128, 128, 64]), Some([128, 64, 32]), Some([128, 64, 32])]
         );
         assert_eq!(blocks([96, 40]), [None; 3]);
     }
