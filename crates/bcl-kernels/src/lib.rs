@@ -40,7 +40,10 @@
 //! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_processes`] | a sum over processes that train together | a sum without a gradient |
 //! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
+//! | [`lars`] | a step of LARS | a dozen passes over parameter, gradient and velocity |
 //! | [`moving_average`] | a copy of parameters that follows them | three passes per parameter, two of which allocate |
+//! | [`add_squares`], [`scale_by`] | clipping by the norm of many tensors | four passes per tensor |
+//! | [`together`] | a few launches for the steps and averages of all parameters | a launch per parameter |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -48,9 +51,9 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
-//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`AverageOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`LarsOps`], [`AverageOps`], [`ClipOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
-//! slow or not deterministic there. Autodiff has a handwritten backward pass, except for [`adam`], which has none.
+//! slow or not deterministic there. Autodiff has a handwritten backward pass, except for the steps of optimizers and what belongs to them, which have none.
 //!
 //! On the CPU, results are bit for bit the same for any number of threads. On GPUs, too, all sums of these kernels have a fixed order.
 
@@ -59,6 +62,7 @@
 
 mod adam;
 mod average;
+mod clip;
 mod collective_sum;
 mod contrast;
 mod convolution;
@@ -67,6 +71,7 @@ mod cpu;
 mod cube;
 mod device;
 mod exponential;
+mod lars;
 mod logarithm;
 mod mass;
 mod matrix;
@@ -78,6 +83,7 @@ mod sampled_contrast;
 mod similarity;
 mod sparse;
 mod strided;
+mod together;
 mod touched;
 mod transpose;
 mod unit;
@@ -96,12 +102,14 @@ pub mod convolution_algorithms {
 
 pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
 pub use average::{AverageOps, moving_average};
+pub use clip::{ClipOps, add_squares, scale_by};
 pub use collective_sum::{CollectiveOps, sum_over_processes};
 pub use contrast::{
     Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_is_fused, contrast_views,
 };
 pub use convolution::{ConvolutionOps, convolve};
 pub use device::large_batches_are_faster;
+pub use lars::{LarsAdaptation, LarsInput, LarsOps, LarsStep, LarsUpdated, lars};
 pub use logarithm::{LogarithmOps, log1p};
 pub use mass::{MassOps, mass, ranked_mass};
 pub use norm::{BatchNormOptions, BatchNormalised, NormOps, batch_norm, batch_norm_relu, batch_norm_with};
@@ -111,6 +119,7 @@ pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sampled_contrast::{SampledContrastOps, sampled_contrast};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
+pub use together::together;
 pub use unit::{UnitOps, unit_rows};
 
 #[cfg(doctest)]

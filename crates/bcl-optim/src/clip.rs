@@ -1,6 +1,7 @@
 //! Gradient clipping by the global norm. Burn's clips each parameter tensor by its own norm.
 
 use crate::scale::{Factor, multiplied};
+use bcl_kernels::{add_squares, together};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     optim::GradientsParams,
@@ -29,7 +30,7 @@ pub fn clip_global_norm<M: Module>(module: &M, gradients: GradientsParams, limit
         gradients: &gradients,
         sum: None,
     };
-    module.visit(&mut squares);
+    together(|| module.visit(&mut squares));
     let Some(sum) = squares.sum else { return gradients };
     let factor = ((sum.sqrt() + EPSILON).recip() * limit).clamp_max(1.0);
     multiplied(module, gradients, Factor::OnDevice(factor.into()))
@@ -43,11 +44,9 @@ struct SumOfSquares<'a> {
 impl ModuleVisitor for SumOfSquares<'_> {
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         if let Some(gradient) = self.gradients.get::<D>(parameter.id) {
-            let squares = gradient.square().sum();
-            self.sum = Some(match self.sum.take() {
-                Some(sum) => sum + squares,
-                None => squares,
-            });
+            let zero = || Tensor::zeros([1], (&gradient.device(), gradient.dtype()));
+            let sum = self.sum.take().unwrap_or_else(zero);
+            self.sum = Some(add_squares(sum, gradient));
         }
     }
 }

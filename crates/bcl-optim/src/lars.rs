@@ -1,12 +1,13 @@
 //! LARS: layer-wise adaptive learning rates, for large batches.
 
+use bcl_kernels::{LarsAdaptation, LarsInput, LarsStep, LarsUpdated, lars};
 use burn::{
-    optim::{
-        LearningRate, Optimizer,
-        momentum::{Momentum, MomentumConfig, MomentumState},
-    },
+    optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource},
     tensor::{Device, Tensor},
 };
+
+/// Name of the velocity in records, as of Burn's momentum.
+const VELOCITY: &str = "velocity";
 
 /// Configuration of [`Lars`]. The defaults follow SimCLR, except for the weight decay, which SimCLR sets to 1e-6.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,12 +33,7 @@ impl Default for LarsConfig {
 impl LarsConfig {
     /// Builds the update rule; `ModuleOptimizer::from` turns it into an optimizer.
     pub fn init(&self) -> Lars {
-        let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
-        Lars {
-            trust_coefficient: self.trust_coefficient,
-            weight_decay: self.weight_decay,
-            momentum: Momentum::new(&momentum),
-        }
+        Lars { config: self.clone() }
     }
 }
 
@@ -62,16 +58,32 @@ impl LarsConfig {
 ///
 /// let optimizer = ModuleOptimizer::from(LarsConfig { weight_decay: 1e-6, ..LarsConfig::default() }.init());
 /// ```
-#[derive(Clone)]
-#[allow(missing_debug_implementations)] // Burn's momentum has none
+#[derive(Debug, Clone)]
 pub struct Lars {
-    trust_coefficient: f64,
-    weight_decay: f64,
-    momentum: Momentum,
+    config: LarsConfig,
+}
+
+/// The state of [`Lars`] for one parameter.
+#[derive(Debug, Clone)]
+pub struct LarsMemory<const D: usize> {
+    velocity: Tensor<D>,
+}
+
+impl<const D: usize> RecordState for LarsMemory<D> {
+    fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
+        out.push_tensor(prefix, VELOCITY, self.velocity.to_data());
+    }
+
+    fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
+        let velocity = source.take_tensor(prefix, VELOCITY)?;
+        Some(Self {
+            velocity: Tensor::from_data(velocity, device),
+        })
+    }
 }
 
 impl Optimizer for Lars {
-    type State<const D: usize> = MomentumState<D>;
+    type State<const D: usize> = LarsMemory<D>;
 
     fn step<const D: usize>(
         &self,
@@ -80,34 +92,29 @@ impl Optimizer for Lars {
         gradient: Tensor<D>,
         state: Option<Self::State<D>>,
     ) -> (Tensor<D>, Option<Self::State<D>>) {
-        let update = if D <= 1 {
-            gradient * rate
-        } else {
-            let decayed = gradient + weight.clone() * self.weight_decay;
-            let ratio = self.trust_ratio(norm(weight.clone()), norm(decayed.clone()));
-            decayed * (ratio * rate).unsqueeze()
+        let adaptation = LarsAdaptation {
+            trust_coefficient: self.config.trust_coefficient,
+            weight_decay: self.config.weight_decay,
         };
-        // The learning rate is part of the velocity, so a new rate does not rescale earlier steps.
-        let (velocity, state) = self.momentum.transform(update, state);
-        (weight - velocity, Some(state))
+        let step = LarsStep {
+            rate,
+            momentum: self.config.momentum as f32,
+            adaptation: (D > 1).then_some(adaptation),
+        };
+        let input = LarsInput {
+            weight,
+            gradient,
+            velocity: state.map(|memory| memory.velocity),
+        };
+        let LarsUpdated { weight, velocity } = lars(input, step);
+        (weight, Some(LarsMemory { velocity }))
     }
 
     fn to_device<const D: usize>(state: Self::State<D>, device: &Device) -> Self::State<D> {
-        state.to_device(device)
+        LarsMemory {
+            velocity: state.velocity.to_device(device),
+        }
     }
-}
-
-impl Lars {
-    /// `r`, `[1]`, computed on the device, so nothing waits for the host.
-    fn trust_ratio(&self, weight: Tensor<1>, update: Tensor<1>) -> Tensor<1> {
-        let undefined = weight.clone().equal_scalar(0.0).bool_or(update.clone().equal_scalar(0.0));
-        (weight / update * self.trust_coefficient).mask_fill(undefined, 1.0)
-    }
-}
-
-/// Euclidean norm of all entries, `[1]`.
-fn norm<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
-    tensor.square().sum().sqrt()
 }
 
 #[cfg(test)]

@@ -17,6 +17,6 @@ mod scale;
 pub use adam::{Adam, AdamConfig, AdamMemory};
 pub use bcl_kernels::AdamDecay;
 pub use clip::clip_global_norm;
-pub use lars::{Lars, LarsConfig};
+pub use lars::{Lars, LarsConfig, LarsMemory};
 pub use rate::{Decay, RateSchedule};
 pub use scale::scaled;

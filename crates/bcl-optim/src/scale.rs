@@ -1,5 +1,6 @@
 //! Scales the gradients of a module.
 
+use bcl_kernels::{scale_by, together};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     optim::GradientsParams,
@@ -21,7 +22,7 @@ pub fn scaled<M: Module>(module: &M, gradients: GradientsParams, factor: f64) ->
 
 pub(super) fn multiplied<M: Module>(module: &M, gradients: GradientsParams, factor: Factor) -> GradientsParams {
     let mut multiplied = Multiplied { gradients, factor };
-    module.visit(&mut multiplied);
+    together(|| module.visit(&mut multiplied));
     multiplied.gradients
 }
 
@@ -35,7 +36,7 @@ impl ModuleVisitor for Multiplied {
         if let Some(gradient) = self.gradients.remove::<D>(parameter.id) {
             let gradient = match &self.factor {
                 Factor::Known(factor) => gradient * *factor,
-                Factor::OnDevice(factor) => gradient * Tensor::clone(factor).unsqueeze(),
+                Factor::OnDevice(factor) => scale_by(gradient, Tensor::clone(factor)),
             };
             self.gradients.register(parameter.id, gradient);
         }

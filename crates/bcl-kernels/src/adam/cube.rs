@@ -1,13 +1,13 @@
-//! A step of Adam on GPUs: one launch per parameter instead of a dozen, and each number read once.
+//! A step of Adam on GPUs: few launches for all parameters instead of a dozen per parameter, and each number read once.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata};
 use burn::tensor::DType;
-use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
 use super::{AdamDecay, AdamOps, AdamStep, portable};
-use crate::cube::{THREADS, addresses, empty, rows, threads};
+use crate::cube::{THREADS, empty, owned, rows};
+use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl AdamOps for Cube {
     fn adam(
@@ -19,15 +19,42 @@ impl AdamOps for Cube {
         step: AdamStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let tensors = [&weight, &gradient, &moment_1, &moment_2];
-        let number = weight.shape().num_elements();
-        if number == 0 || tensors.iter().any(|tensor| tensor.dtype != DType::F32) {
+        settle(&tensors);
+        if weight.shape().num_elements() == 0 || tensors.iter().any(|tensor| tensor.dtype != DType::F32) {
             let (weight, moment_1, moment_2) = portable::adam::<Self>(weight, gradient, moment_1, moment_2, step);
             return (weight, moment_1, moment_2, spare);
         }
         let (weight, gradient) = (rows(weight), rows(gradient));
         let (moment_1, moment_2) = (owned(moment_1), owned(moment_2));
         let updated = empty(&weight, weight.shape(), DType::F32);
-        let client = weight.client.clone();
+        submit(Update {
+            rule: Rule::Adam(AdamRule::new(step)),
+            tensors: vec![weight, gradient, moment_1.clone(), moment_2.clone(), updated.clone()],
+            num_written: 3,
+            shared: None,
+        });
+        (updated, moment_1, moment_2, spare)
+    }
+}
+
+/// The numbers of a step.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct AdamRule {
+    rate: f32,
+    beta_1: f32,
+    beta_2: f32,
+    /// λ for Adam, and the factor of the weights for `AdamW`.
+    decay: f32,
+    /// The factor of the first moment.
+    factor: f32,
+    /// For `AdamW`: the factor of the second moment.
+    correction: f32,
+    epsilon: f32,
+    decoupled: bool,
+}
+
+impl AdamRule {
+    fn new(step: AdamStep) -> Self {
         let (decoupled, decay) = match step.decay {
             AdamDecay::Coupled(decay) => (false, decay),
             AdamDecay::Decoupled(decay) => (true, step.shrinkage(decay) as f32),
@@ -38,46 +65,53 @@ impl AdamOps for Cube {
         } else {
             step.combined()
         };
-        adam_of_each::launch(
-            &client,
-            threads(number),
-            CubeDim::new_1d(THREADS),
-            addresses(&[&weight, &gradient, &moment_1, &moment_2]),
-            weight.into_tensor_arg(),
-            gradient.into_tensor_arg(),
-            moment_1.clone().into_tensor_arg(),
-            moment_2.clone().into_tensor_arg(),
-            updated.clone().into_tensor_arg(),
-            number,
-            step.rate as f32,
-            step.beta_1,
-            step.beta_2,
+        Self {
+            rate: step.rate as f32,
+            beta_1: step.beta_1,
+            beta_2: step.beta_2,
             decay,
             factor,
-            second.recip(),
+            correction: second.recip(),
             epsilon,
             decoupled,
+        }
+    }
+
+    pub(crate) fn launch(self, group: &Group) {
+        let [weights, gradients, moments_1, moments_2, updated] = group.buffers();
+        adam_of_each::launch(
+            group.client(),
+            group.workgroups(),
+            CubeDim::new_1d(THREADS),
+            group.address_type(),
+            weights,
+            gradients,
+            moments_1,
+            moments_2,
+            updated,
+            group.sizes(),
+            self.rate,
+            self.beta_1,
+            self.beta_2,
+            self.decay,
+            self.factor,
+            self.correction,
+            self.epsilon,
+            self.decoupled,
         );
-        (updated, moment_1, moment_2, spare)
     }
 }
 
-/// A tensor in row-major order that nothing else sees, so that a kernel may write into it.
-fn owned(tensor: CubeTensor) -> CubeTensor {
-    let tensor = rows(tensor);
-    if tensor.can_mut() { tensor } else { tensor.copy() }
-}
-
-/// `decay` is λ for Adam, and the factor of the weights for `AdamW`. Both differ in where the corrections and ε stand.
+/// Adam and `AdamW` differ in where the corrections and ε stand.
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)] // one binding or number each
 fn adam_of_each(
-    weight: &Tensor<f32>,
-    gradient: &Tensor<f32>,
-    moment_1: &mut Tensor<f32>,
-    moment_2: &mut Tensor<f32>,
-    updated: &mut Tensor<f32>,
-    number: usize,
+    weights: &Sequence<Box<[f32]>>,
+    gradients: &Sequence<Box<[f32]>>,
+    moments_1: &mut Sequence<Box<[f32]>>,
+    moments_2: &mut Sequence<Box<[f32]>>,
+    updated: &mut Sequence<Box<[f32]>>,
+    sizes: &Sequence<usize>,
     rate: f32,
     beta_1: f32,
     beta_2: f32,
@@ -87,23 +121,33 @@ fn adam_of_each(
     epsilon: f32,
     #[comptime] decoupled: bool,
 ) {
-    let position = ABSOLUTE_POS;
-    if position >= number {
-        terminate!();
+    let mut first = 0usize.runtime();
+    #[unroll]
+    for tensor in 0..sizes.len() {
+        let size = sizes[tensor];
+        let moment_1 = &mut moments_1[tensor];
+        let moment_2 = &mut moments_2[tensor];
+        let new = &mut updated[tensor];
+        let (start, end) = own_part(first, size);
+        let mut position = start + UNIT_POS as usize;
+        while position < end {
+            let mut old = weights[tensor][position];
+            let mut slope = gradients[tensor][position];
+            if comptime!(decoupled) {
+                old *= decay;
+            } else {
+                slope += old * decay;
+            }
+            let mean = moment_1[position] * beta_1 + slope * (1.0f32 - beta_1);
+            let mut square = moment_2[position] * beta_2 + slope * slope * (1.0f32 - beta_2);
+            moment_1[position] = mean;
+            moment_2[position] = square;
+            if comptime!(decoupled) {
+                square *= correction;
+            }
+            new[position] = old - rate * (mean * factor / (square.sqrt() + epsilon));
+            position += THREADS as usize;
+        }
+        first += size.div_ceil(PART);
     }
-    let mut old = weight[position];
-    let mut slope = gradient[position];
-    if comptime!(decoupled) {
-        old *= decay;
-    } else {
-        slope += old * decay;
-    }
-    let first = moment_1[position] * beta_1 + slope * (1.0f32 - beta_1);
-    let mut second = moment_2[position] * beta_2 + slope * slope * (1.0f32 - beta_2);
-    moment_1[position] = first;
-    moment_2[position] = second;
-    if comptime!(decoupled) {
-        second *= correction;
-    }
-    updated[position] = old - rate * (first * factor / (second.sqrt() + epsilon));
 }

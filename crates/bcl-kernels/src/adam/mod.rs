@@ -5,7 +5,7 @@ use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
 
 #[cfg(feature = "cube")]
-mod cube;
+pub(crate) mod cube;
 mod flex;
 mod lazy;
 mod lazy_flex;

@@ -5,7 +5,7 @@ use burn::backend::{Backend, Dispatch, Flex, Scalar, TensorMetadata, backend_ext
 use burn::tensor::{Slice, Tensor};
 
 #[cfg(feature = "cube")]
-mod cube;
+pub(crate) mod cube;
 
 /// Moves an average towards new values,
 ///

@@ -25,6 +25,12 @@ pub(crate) fn rows(tensor: CubeTensor) -> CubeTensor {
     into_contiguous(tensor)
 }
 
+/// A tensor in row-major order that nothing else sees, so that a kernel may write into it.
+pub(crate) fn owned(tensor: CubeTensor) -> CubeTensor {
+    let tensor = rows(tensor);
+    if tensor.can_mut() { tensor } else { tensor.copy() }
+}
+
 /// Allocates an output tensor on the device of `beside`.
 pub(crate) fn empty(beside: &CubeTensor, shape: impl Into<Shape>, dtype: DType) -> CubeTensor {
     empty_device_contiguous_dtype(beside.client.clone(), beside.device.clone(), shape.into(), dtype)

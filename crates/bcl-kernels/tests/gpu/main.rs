@@ -15,6 +15,7 @@ mod norm;
 mod ranks;
 mod sampled;
 mod sparse;
+mod together;
 
 use burn::tensor::{Device, Tensor};
 use device::gpu;

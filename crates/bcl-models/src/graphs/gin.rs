@@ -3,7 +3,7 @@
 use super::{GinConfig, GinOrder, GraphInput, Mode};
 use crate::vision::precision::linear;
 use crate::{check::panic_if_bad, draws::Draws, vision::BatchNorm};
-use bcl_kernels::{SparseMatrix, sparse_matmul, sparse_matmul_add};
+use bcl_kernels::{SparseMatrix, sparse_matmul, sparse_matmul_add, together};
 use burn::{
     module::{Module, Param},
     nn::Linear,
@@ -80,12 +80,13 @@ impl Gin {
     /// # Panics
     /// Panics if the encoder takes another number of features, or if `mode` uses the statistics of the batch and there is a single node.
     pub fn forward(&self, input: &GraphInput, mode: Mode) -> GraphEmbeddings {
-        let mut embeddings = Vec::with_capacity(self.layers.len());
         let mut nodes = input.features.clone();
-        for layer in &self.layers {
-            nodes = layer.forward(nodes, &input.adjacency, mode);
-            embeddings.push(nodes.clone());
-        }
+        let mut next = |layer: &GinLayer| {
+            nodes = layer.forward(nodes.clone(), &input.adjacency, mode);
+            nodes.clone()
+        };
+        // Running statistics are updated together, because nothing else in a forward pass by the batch reads them.
+        let embeddings = together(|| self.layers.iter().map(&mut next).collect());
         let nodes = Tensor::cat(embeddings, 1);
         GraphEmbeddings {
             graphs: sparse_matmul(&input.readout, nodes.clone()),

@@ -1,6 +1,6 @@
 //! Exponential moving averages of modules, for momentum encoders.
 
-use bcl_kernels::moving_average;
+use bcl_kernels::{moving_average, together};
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::Tensor,
@@ -44,7 +44,7 @@ pub fn ema_update<M: Module>(target: M, online: &M, momentum: f64) -> M {
         momentum,
         path: Vec::new(),
     };
-    let target = target.map(&mut average);
+    let target = together(|| target.map(&mut average));
     let left: Vec<&String> = average.online.keys().collect();
     assert!(left.is_empty(), "the target lacks the online module's parameters {left:?}");
     target

@@ -3,7 +3,7 @@
 use super::{ImageEncoderConfig, Mode, Pass, ProjectionHead, ResNet, config::CHANNELS, precision::precision};
 use crate::{check::panic_if_bad, draws::Draws};
 use bcl_collective::Collective;
-use bcl_kernels::{large_batches_are_faster, unit_rows};
+use bcl_kernels::{large_batches_are_faster, together, unit_rows};
 use burn::{
     module::Module,
     tensor::{Device, Tensor},
@@ -91,7 +91,7 @@ impl ImageEncoder {
             let projections = head.forward(features.clone(), mode);
             (features, projections)
         };
-        let (features, projections) = self.streams(images).map(both).unzip();
+        let (features, projections) = together(|| self.streams(images).map(both).unzip());
         ImageEmbeddings {
             features: self.unit_rows(side_by_side(features)),
             projections: self.unit_rows(side_by_side(projections)),
@@ -112,8 +112,8 @@ impl ImageEncoder {
     /// # Shapes
     /// As for [`features`](Self::features).
     pub fn raw_features(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        let features = self.streams(images).map(|(trunk, _, images)| trunk.forward(images, mode));
-        side_by_side(features.collect())
+        let features = |(trunk, _, images): Stream| trunk.forward(images, mode);
+        side_by_side(together(|| self.streams(images).map(features).collect()))
     }
 
     /// Computes L2-normalised projections for the contrastive loss.
@@ -131,7 +131,7 @@ impl ImageEncoder {
     /// # Shapes
     /// As for [`projections`](Self::projections).
     pub fn raw_projections(&self, images: Tensor<4>, mode: Mode) -> Tensor<2> {
-        side_by_side(self.projections_by_stream(images, mode.into()).collect())
+        side_by_side(self.projections_by_stream(images, mode.into()))
     }
 
     /// Computes the [projections](Self::projections) of several views of the same images, each as a batch of its own. On GPUs, views of the same size go through
@@ -154,7 +154,7 @@ impl ImageEncoder {
     }
 
     fn of_views(&self, views: Vec<Tensor<4>>, mode: Mode, finish: impl Fn(Tensor<2>) -> Tensor<2>) -> Vec<Tensor<2>> {
-        let projections = |images, pass| finish(side_by_side(self.projections_by_stream(images, pass).collect()));
+        let projections = |images, pass| finish(side_by_side(self.projections_by_stream(images, pass)));
         let of_size = |alike: &[Tensor<4>]| {
             if alike.len() == 1 || !large_batches_are_faster(&alike[0].device()) {
                 return alike.iter().map(|view| projections(view.clone(), mode.into())).collect();
@@ -177,10 +177,9 @@ impl ImageEncoder {
     /// # Panics
     /// Panics if channels are not split.
     pub fn stream_projections(&self, images: Tensor<4>, mode: Mode) -> [Tensor<2>; 2] {
-        let projections = self
-            .projections_by_stream(images, mode.into())
-            .map(|rows| self.unit_rows(rows));
+        let projections = self.projections_by_stream(images, mode.into()).into_iter();
         projections
+            .map(|rows| self.unit_rows(rows))
             .collect::<Vec<_>>()
             .try_into()
             .unwrap_or_else(|_| panic!("the encoder has one network for all channels, but needs split_channels for two"))
@@ -243,9 +242,10 @@ impl ImageEncoder {
         streams.into_iter()
     }
 
-    fn projections_by_stream(&self, images: Tensor<4>, pass: Pass) -> impl Iterator<Item = Tensor<2>> {
-        self.streams(images)
-            .map(move |(trunk, head, images)| head.forward(trunk.forward(images, pass), pass))
+    /// Running statistics of all batch normalisations are updated together, because nothing else in a forward pass by the batch reads them.
+    fn projections_by_stream(&self, images: Tensor<4>, pass: Pass) -> Vec<Tensor<2>> {
+        let projections = |(trunk, head, images): Stream| head.forward(trunk.forward(images, pass), pass);
+        together(|| self.streams(images).map(projections).collect())
     }
 
     /// L2-normalises rows in the precision of the parameters, because comparing them needs all digits.

@@ -4,6 +4,7 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
 };
+use bcl_kernels::together;
 use bcl_methods::batches::{LogQ, NamedTensors};
 use bcl_methods::{Embeddings, Method, Objective};
 use bcl_methods::{
@@ -232,7 +233,7 @@ impl<M: Method> TrainStep for Learned<M> {
             None => gradients,
         };
         let gradients = self.before_update(gradients);
-        let moved = optimizer.step(rate, self, gradients);
+        let moved = together(|| optimizer.step(rate, self, gradients));
         let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
         batches.into_iter().fold(moved, |moved, last| {
             moved
