@@ -1,7 +1,10 @@
 //! Updates that are launched together have the bits that they have one by one, and the results of the CPU.
 
 use super::{common::Numbers, gpu};
-use bcl_kernels::{AdamDecay, AdamInput, AdamStep, LarsAdaptation, LarsInput, LarsStep, adam, lars, moving_average, together};
+use bcl_kernels::{
+    AdamDecay, AdamInput, AdamStep, LarsAdaptation, LarsInput, LarsStep, adam, add_squares, lars, moving_average, scale_by,
+    together,
+};
 use burn::tensor::{DType, Device, Tensor, TensorData, Tolerance};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
