@@ -62,7 +62,7 @@ pub(crate) fn add_squares_of(group: &Group) {
         of_parts.clone().into_buffer_arg(),
         group.sizes(),
     );
-    add_parts::launch(
+    add_part_sums::launch(
         group.client(),
         CubeCount::new_single(),
         CubeDim::new_1d(THREADS),
@@ -114,7 +114,7 @@ fn square_each(tensors: &Sequence<Box<[f32]>>, of_parts: &mut [f32], sizes: &Seq
 
 /// Adds all parts to the sum, in a fixed order.
 #[cube(launch, address_type = "dynamic")]
-fn add_parts(of_parts: &[f32], total: &mut [f32], num_parts: usize) {
+fn add_part_sums(of_parts: &[f32], total: &mut [f32], num_parts: usize) {
     let mut sum = 0.0f32;
     let mut part = UNIT_POS as usize;
     while part < num_parts {
