@@ -77,22 +77,22 @@ impl Waiting {
         QUEUE.with_borrow_mut(|queue| queue.depth += 1);
         Self
     }
-
-    pub(super) fn end(self) {
-        if QUEUE.with_borrow(|queue| queue.depth == 1) {
-            launch_waiting();
-        }
-    }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        QUEUE.with_borrow_mut(|queue| {
+        let is_outermost = QUEUE.with_borrow_mut(|queue| {
             queue.depth -= 1;
-            if thread::panicking() {
-                queue.updates.clear();
-            }
+            queue.depth == 0
         });
+        if !is_outermost {
+            return;
+        }
+        let updates = take_waiting();
+        // After a panic nobody gets the results.
+        if !thread::panicking() {
+            launch_all(updates);
+        }
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn settle(read: &[&CubeTensor]) {
         written.any(|one| read.iter().any(|other| have_same_memory(one, other)))
     });
     if waits {
-        launch_waiting();
+        launch_all(take_waiting());
     }
 }
 
@@ -130,8 +130,11 @@ pub(crate) fn submit(update: Update) {
     }
 }
 
-fn launch_waiting() {
-    let mut updates = QUEUE.with_borrow_mut(|queue| mem::take(&mut queue.updates));
+fn take_waiting() -> Vec<Update> {
+    QUEUE.with_borrow_mut(|queue| mem::take(&mut queue.updates))
+}
+
+fn launch_all(mut updates: Vec<Update>) {
     while let Some(first) = updates.pop() {
         let (mut alike, others): (Vec<_>, Vec<_>) = updates.into_iter().partition(|update| update.is_like(&first));
         alike.push(first);
