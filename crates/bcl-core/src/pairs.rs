@@ -2,12 +2,14 @@
 
 use crate::{Estimator, Losses, Scores, Similarity};
 use bcl_kernels::{
-    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, matmul, sampled_contrast, sampled_dot,
+    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, matmul, sampled_contrast,
+    sampled_contrast_is_fused, sampled_dot,
 };
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
-/// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses faster from all scores at once than block by block.
+/// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses by rank faster from all scores at once than block by
+/// block.
 const SCORES_AT_ONCE: usize = 1 << 24;
 
 /// Anchors, their positives and their negatives: the input of every [`Estimator`]. Either embeddings, which are compared by a
@@ -15,8 +17,8 @@ const SCORES_AT_ONCE: usize = 1 << 24;
 ///
 /// With embeddings, some estimators need no scores: they compute a block of anchors at a time, and in large
 /// batches take no memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are
-/// faster; on a GPU, where there would be more than 16 million scores. All others [compute the scores](Self::into_scores) first; losses and
-/// gradients are the same up to rounding.
+/// faster. So they do on a GPU, but those with weights by rank only where there would be more than 16 million scores, and those of sampled rows never.
+/// All others [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
 ///
 /// | anchors and negatives | pairs |
 /// | --- | --- |
@@ -319,18 +321,18 @@ impl Pairs {
     /// How an estimator computes its losses without scores, if it can in this precision, and should on this device.
     fn kernel_of(&self, estimator: &dyn Estimator) -> Option<Kernel> {
         let like = self.like();
-        let saves_memory =
-            self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE && !matches!(self.source, Source::Sampled(..));
-        let is_worth_it = contrast_is_fused(&like.device()) || saves_memory;
         let is_possible = !matches!(self.source, Source::Scores(_))
             && [DType::F32, DType::F64].contains(&like.dtype())
             && self.num_negatives() > 0
             && self.offsets_fit_tables();
-        if is_worth_it && is_possible {
-            estimator.kernel(self)
-        } else {
-            None
+        if !is_possible {
+            return None;
         }
+        let saves_memory = self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE;
+        estimator.kernel(self).filter(|Kernel(weighing, _)| match self.source {
+            Source::Sampled(..) => sampled_contrast_is_fused(&like.device()),
+            _ => contrast_is_fused(weighing, &like.device()) || saves_memory,
+        })
     }
 
     /// Whether offsets, if there are any, can be part of the embeddings.

@@ -116,7 +116,7 @@ pub use norm::{BatchNormOptions, BatchNormalised, NormOps, batch_norm, batch_nor
 pub use product::{ProductOps, linear, matmul};
 pub use ranks::{RankOps, rank_weights, row_ranks};
 pub use sampled::{SampledOps, gather_rows, sampled_dot};
-pub use sampled_contrast::{SampledContrastOps, sampled_contrast};
+pub use sampled_contrast::{SampledContrastOps, sampled_contrast, sampled_contrast_is_fused};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
 pub use together::together;

@@ -124,6 +124,13 @@ impl RowLists {
         self.starts.len() - 1
     }
 
+    /// Where each list begins and the last one ends in this very sequence, then all lists, for kernels.
+    #[cfg(feature = "cube")]
+    pub(super) fn joined(&self) -> Vec<u32> {
+        let starts = self.starts.iter().map(|start| (self.starts.len() + start) as u32);
+        starts.chain(self.rows.iter().copied()).collect()
+    }
+
     /// A list, in ascending order.
     ///
     /// # Panics

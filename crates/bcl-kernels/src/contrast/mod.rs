@@ -7,6 +7,8 @@ use burn::tensor::{Device, Tensor};
 use crate::{ProductOps, RankOps};
 
 mod autodiff;
+#[cfg(feature = "cube")]
+mod cube;
 mod excluded;
 mod flex;
 pub(crate) mod portable;
@@ -78,8 +80,8 @@ pub struct Contrast {
 /// Scores exist for some anchors at a time: nothing of the shape `[num_anchors, num_rows]` is ever stored.
 ///
 /// Differentiable in all three tables. On the CPU, the gradients are computed in the same pass: backward only scales them if it gets the same number
-/// for all losses, as from their sum or mean, and otherwise computes the part of the negatives again. Other backends compute scores again in
-/// backward; for few anchors, that takes longer than to keep them ([`contrast_is_fused`]).
+/// for all losses, as from their sum or mean, and otherwise computes the part of the negatives again. GPUs compute scores tile by tile in registers, and
+/// again in backward. With weights by rank they compute them block by block; for few anchors, that takes longer than to keep them ([`contrast_is_fused`]).
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -191,9 +193,9 @@ pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Devic
     (table, Plan::new(loss, num_rows))
 }
 
-/// Whether [`contrast`] computes losses and gradients in one pass on this device: on the CPU.
-pub fn contrast_is_fused(device: &Device) -> bool {
-    crate::device::is_processor(device)
+/// Whether [`contrast`] computes these losses on this device without ever storing scores: all on the CPU, and on GPUs all but those with weights by rank.
+pub fn contrast_is_fused(weighing: &Weighing, device: &Device) -> bool {
+    crate::device::is_processor(device) || !matches!(weighing, Weighing::ByRank(_))
 }
 
 /// Checks that the shapes fit together.
@@ -315,6 +317,3 @@ pub trait ContrastOps: Backend + RankOps + ProductOps {
         portable::blocks::gradients_of_views::<Self>(views, table, grad, &plan)
     }
 }
-
-#[cfg(feature = "cube")]
-impl ContrastOps for burn::backend::Cube {}

@@ -31,14 +31,18 @@ impl LogarithmOps for Cube {
     }
 }
 
-/// Near 0 it uses the series of `log(1 + x) = 2 artanh(x / (2 + x))`; the first omitted term is below 1e-10.
 #[cube(launch, address_type = "dynamic")]
 fn log1p_of_each(x: &Tensor<f32>, out: &mut Tensor<f32>, number: usize) {
     let position = ABSOLUTE_POS;
     if position >= number {
         terminate!();
     }
-    let x = x[position];
+    out[position] = log1p(x[position]);
+}
+
+/// Near 0 it uses the series of `log(1 + x) = 2 artanh(x / (2 + x))`; the first omitted term is below 1e-10.
+#[cube]
+pub(crate) fn log1p(x: f32) -> f32 {
     let mut result = (x + 1.0f32).ln();
     if x > -0.2f32 && x < 0.25f32 {
         let z = x / (x + 2.0f32);
@@ -46,5 +50,5 @@ fn log1p_of_each(x: &Tensor<f32>, out: &mut Tensor<f32>, number: usize) {
         let series = 1.0f32 / 3.0f32 + square * (1.0f32 / 5.0f32 + square * (1.0f32 / 7.0f32 + square * (1.0f32 / 9.0f32)));
         result = 2.0f32 * (z + z * square * series);
     }
-    out[position] = result;
+    result
 }

@@ -9,7 +9,7 @@ use burn::backend::{Autodiff, Backend, Dispatch, Flex, Scalar, backend_extension
 use burn::tensor::Tensor;
 
 #[cfg(feature = "cube")]
-mod cube;
+pub(crate) mod cube;
 
 /// Computes `log(1 + x)` to full relative precision, even for tiny `x`.
 ///

@@ -6,7 +6,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, AutodiffBackend, Backend, Dispatch, backend_extension};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Device, Int, Tensor};
 
 use crate::contrast::{Plan, table_and_plan_of};
 use crate::{Contrast, Excluded, RankOps, SampledOps};
@@ -68,6 +68,11 @@ pub fn sampled_contrast(
         plan,
     );
     Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
+}
+
+/// Whether [`sampled_contrast`] computes losses and most gradients in one pass on this device: on the CPU.
+pub fn sampled_contrast_is_fused(device: &Device) -> bool {
+    crate::device::is_processor(device)
 }
 
 /// Checks the shapes; returns the weights by rank, and the rest of the loss.

@@ -1,104 +1,166 @@
-//! Losses block by block on a GPU against the CPU's.
+//! Losses on a GPU against the same losses of tensor operations on the CPU in double precision.
 
-use super::{common::Numbers, gpu};
-use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, unit_rows};
+use super::{
+    common::{Numbers, values},
+    gpu,
+};
+use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, portable, unit_rows};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
-const ANCHORS: usize = 700;
+/// More anchors than a tile has.
+const ANCHORS: usize = 70;
 
-/// More scores than a block has.
-const ROWS: usize = 8000;
+const CORRECTIONS: [Correction; 4] = [
+    Correction::None,
+    Correction::Decoupled,
+    Correction::Floored {
+        unlabelled: 1.1,
+        positive: 0.1,
+        least: Some(-1.0),
+    },
+    Correction::Floored {
+        unlabelled: 1.2,
+        positive: 0.2,
+        least: None,
+    },
+];
 
-/// The losses, and the gradients of a sum of them with different weights.
-fn measured(loss: impl FnOnce(&Device) -> Contrast, device: &Device) -> Vec<Vec<f32>> {
+/// The losses of unit rows, and the gradients of anchors, positives and negatives of a sum with different weights.
+fn measured(
+    [num_anchors, num_rows, dim]: [usize; 3],
+    dtype: DType,
+    device: &Device,
+    losses: impl FnOnce([Tensor<2>; 3]) -> Tensor<1>,
+) -> [Vec<f64>; 4] {
     let device = device.clone().autodiff();
     let mut numbers = Numbers(11);
     let mut draw = |rows| {
-        unit_rows(numbers.matrix([rows, 12], DType::F32, &device))
-            .detach()
-            .require_grad()
+        let drawn = numbers.matrix([rows, dim], DType::F64, &Device::flex());
+        let drawn = unit_rows(drawn).into_data().convert_dtype(DType::F32);
+        Tensor::<2>::from_data(drawn, (&device, dtype)).require_grad()
     };
-    let [anchors, positives, negatives] = [draw(ANCHORS), draw(ANCHORS), draw(ROWS)];
-    let losses = contrast(anchors.clone(), positives.clone(), negatives.clone(), &loss(&device));
-    let weights: Vec<f32> = (0..ANCHORS).map(|anchor| (anchor as f32).cos()).collect();
-    let weights = Tensor::<1>::from_data(TensorData::from(&*weights), &device);
+    let tables = [num_anchors, num_anchors, num_rows].map(&mut draw);
+    let losses = losses(tables.clone());
+    let weights: Vec<f64> = (0..losses.dims()[0]).map(|anchor| (anchor as f64).cos()).collect();
+    let weights = Tensor::<1>::from_data(TensorData::from(&*weights), (&device, dtype));
     let gradients = (losses.clone() * weights).sum().backward();
-    let of_tables = [anchors, positives, negatives].map(|table| table.grad(&gradients).expect("all take part"));
-    let host = |data: TensorData| data.iter::<f32>().collect();
-    [losses.into_data()]
-        .into_iter()
-        .chain(of_tables.map(Tensor::into_data))
-        .map(host)
-        .collect()
+    let [anchors, positives, negatives] = tables.map(|table| table.grad(&gradients).map_or_else(Vec::new, values));
+    [values(losses), anchors, positives, negatives]
+}
+
+/// Asserts that all numbers are near, for the largest of their tensor.
+#[track_caller]
+fn assert_near(there: [Vec<f64>; 4], here: [Vec<f64>; 4], tolerance: f64, case: &str) {
+    for (number, (there, here)) in there.into_iter().zip(here).enumerate() {
+        assert_eq!(there.len(), here.len(), "{case}");
+        let largest = here.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        for (there, here) in there.into_iter().zip(here) {
+            assert!(
+                (there - here).abs() <= tolerance * largest,
+                "{case}, {number}: {there} {here}"
+            );
+        }
+    }
+}
+
+fn assert_same(num_rows: usize, dim: usize, loss: &Contrast) {
+    let sizes = [ANCHORS, num_rows, dim];
+    let there = measured(sizes, DType::F32, &gpu(), |[a, p, n]| contrast(a, p, n, loss));
+    let here = measured(sizes, DType::F64, &Device::flex(), |[a, p, n]| {
+        portable::contrast(a, p, n, loss)
+    });
+    assert_near(there, here, 3e-5, &format!("{loss:?}"));
+}
+
+fn with_corrections(excluded: Excluded, weighing: Weighing) -> impl Iterator<Item = Contrast> {
+    CORRECTIONS.into_iter().map(move |correction| Contrast {
+        temperature: 0.2,
+        excluded: excluded.clone(),
+        weighing: weighing.clone(),
+        correction,
+    })
 }
 
 #[test]
-fn losses_of_more_scores_than_a_block_has_are_those_of_the_cpu() {
-    for by_rank in [false, true] {
-        let weighing = |device: &Device| {
-            if !by_rank {
-                return Weighing::Equal;
-            }
-            let table: Vec<f32> = (0..ROWS - 2).map(|rank| 0.5 + rank as f32 / ROWS as f32).collect();
-            Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), device))
-        };
-        let loss = |device: &Device| Contrast {
-            temperature: 0.2,
-            excluded: Excluded::BothViews { first: 5 },
-            weighing: weighing(device),
-            correction: Correction::None,
-        };
-        let case = format!("by rank: {by_rank}");
-        assert_near(measured(loss, &gpu()), measured(loss, &Device::flex()), &case);
+fn losses_with_a_queue_are_those_of_the_cpu() {
+    for loss in with_corrections(Excluded::None, Weighing::Equal) {
+        assert_same(200, 13, &loss);
+    }
+}
+
+#[test]
+fn losses_of_hard_negatives_are_those_of_the_cpu() {
+    for loss in with_corrections(Excluded::Own { first: 60 }, Weighing::ByHardness(0.7)) {
+        assert_same(131, 132, &loss);
+    }
+}
+
+#[test]
+fn losses_of_some_rows_of_two_views_are_those_of_the_cpu() {
+    for loss in with_corrections(Excluded::BothViews { first: 41 }, Weighing::Equal) {
+        assert_same(130, 12, &loss);
     }
 }
 
 #[test]
 fn losses_with_lists_of_excluded_rows_are_those_of_the_cpu() {
-    let loss = |_: &Device| Contrast {
-        temperature: 0.2,
-        // One anchor has no negatives.
-        excluded: Excluded::listed((0..ANCHORS as u32).map(|anchor| match anchor {
-            3 => (0..ROWS as u32).collect(),
-            _ => (anchor..2 * anchor).collect(),
-        })),
-        weighing: Weighing::ByHardness(1.0),
-        correction: Correction::Decoupled,
-    };
-    assert_near(measured(loss, &gpu()), measured(loss, &Device::flex()), "lists");
-}
-
-/// Asserts that all numbers are near, for the largest of their tensor.
-#[track_caller]
-fn assert_near(there: Vec<Vec<f32>>, here: Vec<Vec<f32>>, case: &str) {
-    for (there, here) in there.into_iter().zip(here) {
-        let largest = here.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
-        for (there, here) in there.into_iter().zip(here) {
-            assert!((there - here).abs() <= 1e-4 * largest, "{case}: {there} {here}");
-        }
+    // One anchor has no negatives.
+    let lists = (0..ANCHORS as u32 + 5).map(|anchor| match anchor {
+        8 => (0..200).collect(),
+        _ => (anchor..2 * anchor).collect(),
+    });
+    let excluded = Excluded::listed(lists).starting_at(5);
+    for loss in with_corrections(excluded, Weighing::ByHardness(1.0)) {
+        assert_same(200, 12, &loss);
     }
 }
 
 #[test]
 fn losses_of_two_views_are_those_of_the_cpu() {
-    let measured = |device: &Device| {
-        let device = device.clone().autodiff();
-        let views = unit_rows(Numbers(5).matrix([60, 12], DType::F32, &device))
-            .detach()
-            .require_grad();
-        let loss = Contrast {
-            temperature: 0.2,
-            excluded: Excluded::BothViews { first: 0 },
-            weighing: Weighing::ByHardness(1.0),
-            correction: Correction::None,
-        };
-        let losses = contrast_views(views.clone(), &loss);
-        let gradients = losses.clone().mean().backward();
-        let gradient = views.grad(&gradients).expect("all rows take part").into_data();
-        let values: Vec<f32> = losses.into_data().iter::<f32>().chain(gradient.iter::<f32>()).collect();
-        values
-    };
-    for (there, here) in measured(&gpu()).into_iter().zip(measured(&Device::flex())) {
-        assert!((there - here).abs() <= 1e-5 * (1.0 + here.abs()), "{there} {here}");
+    let excluded = Excluded::BothViews { first: 0 };
+    for loss in with_corrections(excluded, Weighing::ByHardness(1.5)) {
+        let sizes = [1, 150, 12];
+        let there = measured(sizes, DType::F32, &gpu(), |[_, _, views]| contrast_views(views, &loss));
+        let here = measured(sizes, DType::F64, &Device::flex(), |[_, _, views]| {
+            contrast_views(views, &loss)
+        });
+        assert_near(there, here, 3e-5, &format!("{loss:?}"));
     }
+}
+
+#[test]
+fn losses_in_large_tiles_are_those_of_the_cpu() {
+    let loss = Contrast {
+        temperature: 0.2,
+        excluded: Excluded::BothViews { first: 0 },
+        weighing: Weighing::Equal,
+        correction: Correction::None,
+    };
+    let sizes = [1, 4100, 4];
+    let there = measured(sizes, DType::F32, &gpu(), |[_, _, views]| contrast_views(views, &loss));
+    let here = measured(sizes, DType::F64, &Device::flex(), |[_, _, views]| contrast_views(views, &loss));
+    assert_near(there, here, 3e-5, "large tiles");
+}
+
+#[test]
+fn losses_by_rank_of_more_scores_than_a_block_has_are_those_of_the_cpu() {
+    const ROWS: usize = 8000;
+    let loss = |dtype, device: &Device| {
+        let table: Vec<f32> = (0..ROWS - 1).map(|rank| 0.5 + rank as f32 / ROWS as f32).collect();
+        Contrast {
+            temperature: 0.2,
+            excluded: Excluded::Own { first: 5 },
+            weighing: Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype))),
+            correction: Correction::None,
+        }
+    };
+    let sizes = [700, ROWS, 12];
+    let there = measured(sizes, DType::F32, &gpu(), |[a, p, n]| {
+        contrast(a, p, n, &loss(DType::F32, &gpu()))
+    });
+    // Ranks depend on which of two scores is rounded up.
+    let here = measured(sizes, DType::F32, &Device::flex(), |[a, p, n]| {
+        contrast(a, p, n, &loss(DType::F32, &Device::flex()))
+    });
+    assert_near(there, here, 1e-4, "by rank");
 }
