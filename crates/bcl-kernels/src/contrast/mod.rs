@@ -188,12 +188,13 @@ pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Devic
             let left_out = Tensor::zeros([num_rows - num_negatives], (&table.device(), table.dtype()));
             Tensor::cat(vec![left_out, table.clone().detach()], 0)
         }
-        _ => Tensor::zeros([1], device),
+        // Nothing reads it, so no kernel fills it.
+        _ => Tensor::empty([1], device),
     };
     (table, Plan::new(loss, num_rows))
 }
 
-/// Whether [`contrast`] computes these losses on this device without ever storing scores: all on the CPU, and on GPUs all but those with weights by rank.
+/// Whether [`contrast`] is faster than losses of a matrix of scores with these weights on this device: on the CPU always, on GPUs unless they are by rank.
 pub fn contrast_is_fused(weighing: &Weighing, device: &Device) -> bool {
     crate::device::is_processor(device) || !matches!(weighing, Weighing::ByRank(_))
 }

@@ -7,7 +7,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 use super::rule::{self, Rule, is_negative, mark, other_view};
-use super::tile::{self, BELOW, Four, SIDE, Tile, add_scores, load, place};
+use super::tile::{self, BELOW, Four, SIDE, Tile, add_scores, end_of, load, place, zeros};
 use crate::cube::THREADS;
 
 /// Which rows of a tile's tables are anchors: a table of both views has anchors on both sides.
@@ -82,33 +82,22 @@ pub(super) fn gradients<E: Numeric, N: Size>(
     if first_tile >= tiles {
         terminate!();
     }
-    let mut end_tile = first_tile + tiles_per_chunk;
-    if end_tile > tiles {
-        end_tile = tiles;
-    }
+    let end_tile = end_of(first_tile, tiles_per_chunk, tiles);
     let unit = UNIT_POS as usize;
     let (down, right) = (unit / SIDE, unit % SIDE);
     let mut memory = tile::memory();
     let mut marks = rule::memory(tile, rule);
-    let mut slopes = Array::<Four>::new(comptime!(own * groups));
-    let mut sums = Array::<Four>::new(comptime!(own * spans));
-    #[unroll]
-    for i in 0..comptime!(own * spans) {
-        sums[i] = Four::zero();
-    }
+    let mut sums = zeros(comptime!(own * spans));
     for number in first_tile..end_tile {
         let first_column = number * side;
-        #[unroll]
-        for i in 0..comptime!(own * groups) {
-            slopes[i] = Four::zero();
-        }
+        let mut slopes = zeros(comptime!(own * groups));
         if comptime!(anchors.in_rows()) {
             mark(lists, first_row, num_rows, first_column, first, &mut marks, tile, rule);
         } else {
             mark(lists, first_column, num_columns, first_row, first, &mut marks, tile, rule);
         }
         add_scores(rows, columns, first_row, first_column, &mut memory, &mut slopes, tile);
-        let mut terms_of_columns = Array::<Four>::new(own);
+        let mut terms_of_columns = zeros(own);
         if comptime!(anchors.in_columns()) {
             #[unroll]
             for j in 0..own {
@@ -200,6 +189,10 @@ fn slope_of(score: f32, terms: Four, rate: f32, hardness: f32, #[comptime] is_ha
 /// Adds the products of a tile's slopes with its columns, whose numbers start at `start`. Uses all shared memory.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "kernels pass what a structure would hold")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "an array of a kernel is as large as its registers"
+)]
 fn add_products<E: Numeric, N: Size>(
     slopes: &Array<Four>,
     columns: &Tensor<Vector<E, N>>,

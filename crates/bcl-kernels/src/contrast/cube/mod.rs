@@ -27,6 +27,9 @@ mod tile;
 /// About as many workgroups as keep a large GPU busy.
 const WORKGROUPS: usize = 512;
 
+/// Bytes of shared memory that every kernel can do with, marks of large tiles included.
+const SHARED: usize = 20 << 10;
+
 /// Rows and columns from which on there are enough large tiles for all of them. A large tile reads half as much per score.
 const LARGE: usize = 4096;
 
@@ -127,7 +130,7 @@ struct Slopes {
 }
 
 impl Tiled {
-    /// `None` for what the kernels do not compute: weights by rank, negative hardness, double precision.
+    /// `None` for what the kernels do not compute: weights by rank, negative hardness, double precision, and all on devices with little shared memory.
     fn new(anchors: &CubeTensor, negatives: &CubeTensor, plan: &Plan) -> Option<Self> {
         let hardness = plan.hardness.unwrap_or(0.0);
         let kind = match anchors.dtype {
@@ -136,7 +139,8 @@ impl Tiled {
             DType::BF16 => FloatKind::BF16,
             _ => return None,
         };
-        if plan.ranked || hardness < 0.0 {
+        let available = anchors.client.properties().hardware.max_shared_memory_size;
+        if plan.ranked || hardness < 0.0 || available < SHARED {
             return None;
         }
         let anchors = rows(anchors.clone());

@@ -99,7 +99,7 @@ pub(super) fn mark(
                 let mut at = start;
                 let mut above = end;
                 while at < above {
-                    let middle = (at + above) / 2;
+                    let middle = at + (above - at) / 2;
                     if (lists[middle] as usize) < first_row {
                         at = middle + 1;
                     } else {

@@ -7,7 +7,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 use super::rule::{self, Rule, is_negative, mark, num_negatives, other_view};
-use super::tile::{self, BELOW, Four, SIDE, Tile, add_scores, load, place};
+use super::tile::{self, BELOW, Four, SIDE, Tile, add_scores, end_of, load, place, zeros};
 use crate::cube::THREADS;
 use crate::logarithm::cube::log1p;
 
@@ -66,15 +66,11 @@ pub(super) fn sums<E: Numeric, N: Size>(
     if first_tile >= tiles {
         terminate!();
     }
-    let mut end_tile = first_tile + tiles_per_chunk;
-    if end_tile > tiles {
-        end_tile = tiles;
-    }
+    let end_tile = end_of(first_tile, tiles_per_chunk, tiles);
     let unit = UNIT_POS as usize;
     let (down, right) = (unit / SIDE, unit % SIDE);
     let mut memory = tile::memory();
     let mut marks = rule::memory(tile, rule);
-    let mut sums = Array::<Four>::new(comptime!(own * groups));
     let mut highest = Array::<f32>::new(own);
     let mut products = Array::<f32>::new(own);
     let mut weights = Array::<f32>::new(own);
@@ -86,10 +82,7 @@ pub(super) fn sums<E: Numeric, N: Size>(
     }
     for number in first_tile..end_tile {
         let first_row = number * side;
-        #[unroll]
-        for i in 0..comptime!(own * groups) {
-            sums[i] = Four::zero();
-        }
+        let mut sums = zeros(comptime!(own * groups));
         mark(lists, first_anchor, num_anchors, first_row, first, &mut marks, tile, rule);
         add_scores(anchors, negatives, first_anchor, first_row, &mut memory, &mut sums, tile);
         #[unroll]

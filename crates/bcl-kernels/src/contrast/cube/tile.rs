@@ -51,10 +51,31 @@ impl Tile {
     }
 }
 
+/// The tile after the last one of a chunk.
+#[cube]
+pub(super) fn end_of(first_tile: usize, tiles_per_chunk: usize, tiles: usize) -> usize {
+    let mut end = first_tile + tiles_per_chunk;
+    if end > tiles {
+        end = tiles;
+    }
+    end
+}
+
 /// Memory for the numbers of some rows and columns.
 #[cube]
 pub(super) fn memory() -> Shared<[Four]> {
     Shared::<[Four]>::new_aligned_slice(comptime!(SHARED), 16usize)
+}
+
+/// Registers of a thread.
+#[cube]
+pub(super) fn zeros(#[comptime] number: usize) -> Array<Four> {
+    let mut zeros = Array::<Four>::new(number);
+    #[unroll]
+    for i in 0..number {
+        zeros[i] = Four::zero();
+    }
+    zeros
 }
 
 /// The row of a tile, or the column, that is number `own` of a thread.
