@@ -132,7 +132,7 @@ fn a_lost_device_is_an_error() {
         return;
     };
     let one = [&LOSSES[..], &["--loss", "info_nce"]].concat();
-    let gpu = gpu.fail_launch(235);
+    let gpu = gpu.fail_launch(30);
     let run = gpu.run("bcl-bench", &one);
     assert_failed(&run, &[]);
     assert!(run.total().lost_by.is_some(), "{}", shown(&run.output));

@@ -102,6 +102,9 @@ const SOURCES: [(&str, &str, &str); 8] = [
     ),
 ];
 
+/// Bytes per thread that `ptxas` may spill, so that one more workgroup fits onto a processor: four numbers.
+const SPILL: u32 = 16;
+
 #[test]
 fn recommenders_train_with_every_estimator_and_source_of_negatives() {
     let Some(gpu) = FakeGpu::find() else { return };
@@ -117,8 +120,8 @@ fn recommenders_train_with_every_estimator_and_source_of_negatives() {
         "light-gcn",
         &each_estimator(&lightgcn, &format!("[negatives]\n{negatives}\n")),
     );
-    let spilled: Vec<_> = gpu.spills().into_iter().filter(|kernel| kernel.spilled_bytes > 0).collect();
-    assert_eq!(spilled, []);
+    let spilled = gpu.spills().into_iter().filter(|kernel| kernel.spilled_bytes > SPILL);
+    assert_eq!(spilled.collect::<Vec<_>>(), []);
 }
 
 #[test]

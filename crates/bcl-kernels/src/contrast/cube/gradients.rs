@@ -1,7 +1,7 @@
 //! The gradients of embeddings: tiles of scores are computed again, turned into the slopes of the loss, and multiplied by embeddings.
 
-// The kernel language declares element types by arguments with an underscore.
-#![allow(clippy::used_underscore_binding)]
+// The kernel language declares element types by arguments with an underscore. An array of a kernel is as large as its registers.
+#![allow(clippy::used_underscore_binding, clippy::trivially_copy_pass_by_ref)]
 
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -189,10 +189,6 @@ fn slope_of(score: f32, terms: Four, rate: f32, hardness: f32, #[comptime] is_ha
 /// Adds the products of a tile's slopes with its columns, whose numbers start at `start`. Uses all shared memory.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "kernels pass what a structure would hold")]
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "an array of a kernel is as large as its registers"
-)]
 fn add_products<E: Numeric, N: Size>(
     slopes: &Array<Four>,
     columns: &Tensor<Vector<E, N>>,
