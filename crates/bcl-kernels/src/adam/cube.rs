@@ -28,18 +28,19 @@ impl AdamOps for Cube {
         let (moment_1, moment_2) = (owned(moment_1), owned(moment_2));
         let updated = empty(&weight, weight.shape(), DType::F32);
         submit(Update {
-            rule: Rule::Adam(AdamRule::new(step)),
+            rule: Box::new(AdamRule::new(step)),
             tensors: vec![weight, gradient, moment_1.clone(), moment_2.clone(), updated.clone()],
             num_written: 3,
             shared: None,
+            writes_shared: false,
         });
         (updated, moment_1, moment_2, spare)
     }
 }
 
-/// The numbers of a step.
+/// The numbers of a step. Tensors: weight, gradient, both moments (written in place), new weight.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct AdamRule {
+struct AdamRule {
     rate: f32,
     beta_1: f32,
     beta_2: f32,
@@ -76,8 +77,10 @@ impl AdamRule {
             decoupled,
         }
     }
+}
 
-    pub(crate) fn launch(self, group: &Group) {
+impl Rule for AdamRule {
+    fn launch(&self, group: &Group<'_>) {
         let [weights, gradients, moments_1, moments_2, updated] = group.buffers();
         adam_of_each::launch(
             group.client(),

@@ -24,26 +24,27 @@ impl AverageOps for Cube {
         let (average, new) = (rows(average), rows(new));
         let moved = empty(&average, average.shape(), DType::F32);
         submit(Update {
-            rule: Rule::Average(rule),
+            rule: Box::new(rule),
             tensors: vec![average, new, moved.clone()],
             num_written: 1,
             shared: None,
+            writes_shared: false,
         });
         moved
     }
 }
 
-/// The numbers of a step.
+/// The numbers of a step. Tensors: average, new values, new average.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct AverageRule {
+struct AverageRule {
     /// How many values move an average, one after the other.
     parts: usize,
     keep: f32,
     share: f32,
 }
 
-impl AverageRule {
-    pub(crate) fn launch(self, group: &Group) {
+impl Rule for AverageRule {
+    fn launch(&self, group: &Group<'_>) {
         let [averages, new, moved] = group.buffers();
         move_each::launch(
             group.client(),

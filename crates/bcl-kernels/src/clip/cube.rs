@@ -23,10 +23,11 @@ impl ClipOps for Cube {
             owned(sum)
         };
         submit(Update {
-            rule: Rule::Squares,
+            rule: Box::new(Squares),
             tensors: vec![rows(tensor)],
             num_written: 0,
             shared: Some(sum.clone()),
+            writes_shared: true,
         });
         sum
     }
@@ -39,53 +40,64 @@ impl ClipOps for Cube {
         let tensor = rows(tensor);
         let scaled = empty(&tensor, tensor.shape(), DType::F32);
         submit(Update {
-            rule: Rule::Scale,
+            rule: Box::new(Scale),
             tensors: vec![tensor, scaled.clone()],
             num_written: 1,
             shared: Some(factor),
+            writes_shared: false,
         });
         scaled
     }
 }
 
 /// Adds the squares of all tensors to the sum that they share.
-pub(crate) fn add_squares_of(group: &Group) {
-    let num_parts = group.num_parts();
-    let of_parts = group.empty(num_parts);
-    let [tensors] = group.buffers();
-    square_each::launch(
-        group.client(),
-        group.workgroups(),
-        CubeDim::new_1d(THREADS),
-        group.address_type(),
-        tensors,
-        of_parts.clone().into_buffer_arg(),
-        group.sizes(),
-    );
-    add_part_sums::launch(
-        group.client(),
-        CubeCount::new_single(),
-        CubeDim::new_1d(THREADS),
-        group.address_type(),
-        of_parts.into_buffer_arg(),
-        group.shared(),
-        num_parts,
-    );
+#[derive(PartialEq)]
+struct Squares;
+
+impl Rule for Squares {
+    fn launch(&self, group: &Group<'_>) {
+        let num_parts = group.num_parts();
+        let of_parts = group.empty(num_parts);
+        let [tensors] = group.buffers();
+        square_each::launch(
+            group.client(),
+            group.workgroups(),
+            CubeDim::new_1d(THREADS),
+            group.address_type(),
+            tensors,
+            of_parts.clone().into_buffer_arg(),
+            group.sizes(),
+        );
+        add_part_sums::launch(
+            group.client(),
+            CubeCount::new_single(),
+            CubeDim::new_1d(THREADS),
+            group.address_type(),
+            of_parts.into_buffer_arg(),
+            group.shared(),
+            num_parts,
+        );
+    }
 }
 
-/// Multiplies all tensors by the factor that they share.
-pub(crate) fn scale_all(group: &Group) {
-    let [tensors, scaled] = group.buffers();
-    scale_each::launch(
-        group.client(),
-        group.workgroups(),
-        CubeDim::new_1d(THREADS),
-        group.address_type(),
-        tensors,
-        scaled,
-        group.shared(),
-        group.sizes(),
-    );
+/// Multiplies all tensors by the factor that they share. Tensors: the old one, the new one.
+#[derive(PartialEq)]
+struct Scale;
+
+impl Rule for Scale {
+    fn launch(&self, group: &Group<'_>) {
+        let [tensors, scaled] = group.buffers();
+        scale_each::launch(
+            group.client(),
+            group.workgroups(),
+            CubeDim::new_1d(THREADS),
+            group.address_type(),
+            tensors,
+            scaled,
+            group.shared(),
+            group.sizes(),
+        );
+    }
 }
 
 /// The squares of each part of each tensor.

@@ -28,18 +28,19 @@ impl LarsOps for Cube {
         let velocity = if first { like_weight() } else { owned(velocity) };
         let updated = like_weight();
         submit(Update {
-            rule: Rule::Lars(LarsRule::new(step, first)),
+            rule: Box::new(LarsRule::new(step, first)),
             tensors: vec![weight, gradient, velocity.clone(), updated.clone()],
             num_written: 2,
             shared: None,
+            writes_shared: false,
         });
         (updated, velocity)
     }
 }
 
-/// The numbers of a step.
+/// The numbers of a step. Tensors: weight, gradient, velocity (written in place), new weight.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct LarsRule {
+struct LarsRule {
     rate: f32,
     momentum: f32,
     /// λ, 0 without adaptation.
@@ -65,29 +66,6 @@ impl LarsRule {
             adaptive: step.adaptation.is_some(),
             first,
         }
-    }
-
-    pub(crate) fn launch(self, group: &Group) {
-        // Without adaptation nothing reads the ratios, but the kernel has a place for them.
-        let ratios = if self.adaptive { self.ratios(group) } else { group.empty(1) };
-        let [weights, gradients, velocities, updated] = group.buffers();
-        lars_of_each::launch(
-            group.client(),
-            group.workgroups(),
-            CubeDim::new_1d(THREADS),
-            group.address_type(),
-            weights,
-            gradients,
-            velocities,
-            updated,
-            ratios.into_buffer_arg(),
-            group.sizes(),
-            self.rate,
-            self.momentum,
-            self.decay,
-            self.adaptive,
-            self.first,
-        );
     }
 
     /// `r` of each tensor.
@@ -120,6 +98,31 @@ impl LarsRule {
             self.trust,
         );
         ratios
+    }
+}
+
+impl Rule for LarsRule {
+    fn launch(&self, group: &Group<'_>) {
+        // Without adaptation nothing reads the ratios, but the kernel has a place for them.
+        let ratios = if self.adaptive { self.ratios(group) } else { group.empty(1) };
+        let [weights, gradients, velocities, updated] = group.buffers();
+        lars_of_each::launch(
+            group.client(),
+            group.workgroups(),
+            CubeDim::new_1d(THREADS),
+            group.address_type(),
+            weights,
+            gradients,
+            velocities,
+            updated,
+            ratios.into_buffer_arg(),
+            group.sizes(),
+            self.rate,
+            self.momentum,
+            self.decay,
+            self.adaptive,
+            self.first,
+        );
     }
 }
 

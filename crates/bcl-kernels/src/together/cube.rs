@@ -2,6 +2,7 @@
 //!
 //! A kernel takes each tensor as a binding. A workgroup updates [`PART`] numbers of one of them, which it finds by walking along their sizes.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::{mem, thread};
 
@@ -11,11 +12,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-use crate::adam::cube::AdamRule;
-use crate::average::cube::AverageRule;
-use crate::clip::cube::{add_squares_of, scale_all};
 use crate::cube::{THREADS, addresses, empty, workgroups};
-use crate::lars::cube::LarsRule;
 
 /// Numbers per workgroup, so many that updating them takes longer than finding their tensor.
 pub(crate) const PART: usize = 16 * THREADS as usize;
@@ -32,30 +29,41 @@ const SHARED_ARGUMENTS: usize = 128;
 /// Bindings that updates share: the numbers of a launch, and what kernels hand to each other.
 const SHARED_BINDINGS: usize = 3;
 
-/// What an update computes.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Rule {
-    /// Weight, gradient, both moments (written in place), new weight.
-    Adam(AdamRule),
-    /// Average, new values, new average.
-    Average(AverageRule),
-    /// Weight, gradient, velocity (written in place), new weight.
-    Lars(LarsRule),
-    /// A tensor whose squares go into the shared sum, which is written in place.
-    Squares,
-    /// A tensor, and the tensor times the shared factor.
-    Scale,
+/// What updates compute. Equal rules share launches.
+pub(crate) trait Rule: PartialEq + 'static {
+    /// Computes the updates of a group.
+    fn launch(&self, group: &Group<'_>);
+}
+
+/// A [`Rule`] of any type.
+pub(crate) trait AnyRule: Any {
+    fn launch(&self, group: &Group<'_>);
+
+    fn equals(&self, other: &dyn AnyRule) -> bool;
+}
+
+impl<R: Rule> AnyRule for R {
+    fn launch(&self, group: &Group<'_>) {
+        Rule::launch(self, group);
+    }
+
+    fn equals(&self, other: &dyn AnyRule) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref() == Some(self)
+    }
 }
 
 /// An update of one tensor.
 pub(crate) struct Update {
-    pub(crate) rule: Rule,
+    pub(crate) rule: Box<dyn AnyRule>,
     /// In row-major order. The first one has as many numbers as are computed.
     pub(crate) tensors: Vec<CubeTensor>,
     /// How many of the last tensors are written.
     pub(crate) num_written: usize,
     /// A number on the device that several updates have in common.
     pub(crate) shared: Option<CubeTensor>,
+    /// Whether this number is written, too.
+    pub(crate) writes_shared: bool,
 }
 
 /// The updates of a thread that wait for the end of the outermost [`together`](crate::together()).
@@ -111,7 +119,7 @@ pub(crate) fn settle(read: &[&CubeTensor]) {
 pub(crate) fn collects(sum: &CubeTensor) -> bool {
     let collects = |update: &Update| {
         let shared = update.shared.as_ref();
-        update.rule == Rule::Squares && shared.is_some_and(|shared| have_same_memory(shared, sum))
+        update.writes_shared && shared.is_some_and(|shared| have_same_memory(shared, sum))
     };
     QUEUE.with_borrow(|queue| queue.updates.iter().any(collects))
 }
@@ -146,14 +154,7 @@ fn launch_all(mut updates: Vec<Update>) {
 }
 
 fn launch(updates: &[Update]) {
-    let group = Group(updates);
-    match updates[0].rule {
-        Rule::Adam(rule) => rule.launch(&group),
-        Rule::Average(rule) => rule.launch(&group),
-        Rule::Lars(rule) => rule.launch(&group),
-        Rule::Squares => add_squares_of(&group),
-        Rule::Scale => scale_all(&group),
-    }
+    updates[0].rule.launch(&Group(updates));
 }
 
 impl Update {
@@ -162,7 +163,7 @@ impl Update {
     }
 
     fn written(&self) -> impl Iterator<Item = &CubeTensor> {
-        let shared = self.shared.as_ref().filter(|_| self.rule == Rule::Squares);
+        let shared = self.shared.as_ref().filter(|_| self.writes_shared);
         self.tensors[self.tensors.len() - self.num_written..].iter().chain(shared)
     }
 
@@ -180,7 +181,7 @@ impl Update {
 
     /// Whether both fit into one launch.
     fn is_like(&self, other: &Self) -> bool {
-        self.rule == other.rule
+        self.rule.equals(&*other.rule)
             && self.shares_with(other)
             && self.tensors[0].device == other.tensors[0].device
             && self.address_type() == other.address_type()
