@@ -80,24 +80,26 @@ impl<M: Method> Training<M> {
             Some(at_most) => cached(&step, &learned, at_most, &mut clock, &mut parts),
             None => at_once(&step, &learned, &mut clock, &mut parts),
         };
-        let mut clock = Clock::new(&self.device);
+        let clock = Clock::new(&self.device);
         learned.finish(step, embeddings);
-        // As in training, where the loop keeps the weights until it has read the loss, so the optimizer cannot write into them.
-        let kept = learned.clone();
-        self.learned = Some(learned.optimize(&mut self.optimizer, self.rate.into(), of_parameters));
-        parts.push(("optimizer", clock.lap()));
-        drop(kept);
+        parts.push(("optimizer", self.optimize(learned, of_parameters, clock)));
         let mut turn = Turn::of(parts);
         turn.parts.push(("loss alone", loss_alone));
         turn
     }
 
     /// Trains a step as training does; returns its time in seconds.
-    fn whole(&mut self, step: Step<M::Batch>, mut clock: Clock) -> f64 {
+    fn whole(&mut self, step: Step<M::Batch>, clock: Clock) -> f64 {
         let learned = self.learned.take().expect("the last step put it back");
         let output = TrainStep::step(&learned, step);
+        self.optimize(learned, output.grads, clock)
+    }
+
+    /// Moves the weights; returns the seconds since the clock's last lap.
+    fn optimize(&mut self, learned: Learned<M>, gradients: GradientsParams, mut clock: Clock) -> f64 {
+        // As in training, where the loop keeps the weights until it has read the loss, so the optimizer cannot write into them.
         let kept = learned.clone();
-        self.learned = Some(learned.optimize(&mut self.optimizer, self.rate.into(), output.grads));
+        self.learned = Some(learned.optimize(&mut self.optimizer, self.rate.into(), gradients));
         let seconds = clock.lap();
         drop(kept);
         seconds

@@ -163,12 +163,6 @@ mod tests {
             [Algorithm::Pipelined(_), Algorithm::Pipelined(_)]
         ));
         assert!(matches!(data, Algorithm::Columns(_)), "{data}");
-        let [forward, data, weight] = chosen(DType::BF16, [64, 256], 1, 2, true);
-        assert!(matches!(
-            [forward, weight],
-            [Algorithm::Pipelined(_), Algorithm::Pipelined(_)]
-        ));
-        assert!(matches!(data, Algorithm::Columns(_)), "{data}");
     }
 
     #[test]
