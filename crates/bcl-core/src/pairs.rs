@@ -2,23 +2,18 @@
 
 use crate::{Estimator, Losses, Scores, Similarity};
 use bcl_kernels::{
-    Contrast, Correction, Excluded, Weighing, contrast, contrast_is_fused, contrast_views, matmul, sampled_contrast,
-    sampled_contrast_is_fused, sampled_dot,
+    Contrast, Correction, Excluded, Weighing, contrast, contrast_views, matmul, sampled_contrast, sampled_contrast_is_fused,
+    sampled_dot,
 };
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
-
-/// The most scores that a GPU should keep: 64 MiB of them, several times over. It computes losses by rank faster from all scores at once than block by
-/// block.
-const SCORES_AT_ONCE: usize = 1 << 24;
 
 /// Anchors, their positives and their negatives: the input of every [`Estimator`]. Either embeddings, which are compared by a
 /// [`Similarity`], or given [`Scores`].
 ///
 /// With embeddings, some estimators need no scores: they compute a block of anchors at a time, and in large
-/// batches take no memory of the shape `[num_anchors, num_negatives]`. On the CPU they always do, since losses and gradients in one pass are
-/// faster. So they do on a GPU, but those with weights by rank only where there would be more than 16 million scores, and those of sampled rows never.
-/// All others [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
+/// batches take no memory of the shape `[num_anchors, num_negatives]`. So they do on the CPU, since losses and gradients in one pass are
+/// faster, and on GPUs, unless rows are sampled. All others [compute the scores](Self::into_scores) first; losses and gradients are the same up to rounding.
 ///
 /// | anchors and negatives | pairs |
 /// | --- | --- |
@@ -328,11 +323,8 @@ impl Pairs {
         if !is_possible {
             return None;
         }
-        let saves_memory = self.num_anchors() * self.num_negatives() > SCORES_AT_ONCE;
-        estimator.kernel(self).filter(|Kernel(weighing, _)| match self.source {
-            Source::Sampled(..) => sampled_contrast_is_fused(&like.device()),
-            _ => contrast_is_fused(weighing, &like.device()) || saves_memory,
-        })
+        let pays = !matches!(self.source, Source::Sampled(..)) || sampled_contrast_is_fused(&like.device());
+        estimator.kernel(self).filter(|_| pays)
     }
 
     /// Whether offsets, if there are any, can be part of the embeddings.
@@ -340,14 +332,6 @@ impl Pairs {
         match &self.offsets {
             Some(offsets) => matches!(self.source, Source::Tables(..)) && offsets.negatives.dims()[0] == 1,
             None => true,
-        }
-    }
-
-    fn num_anchors(&self) -> usize {
-        match &self.source {
-            Source::Views(_, anchors) | Source::CrossViews(_, anchors) => anchors.len(),
-            Source::Tables([anchors, ..], _) | Source::Sampled([anchors, _], ..) => anchors.dims()[0],
-            Source::Scores(scores) => scores.num_anchors(),
         }
     }
 

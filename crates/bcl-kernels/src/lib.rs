@@ -104,9 +104,7 @@ pub use adam::{AdamDecay, AdamInput, AdamOps, AdamStep, AdamUpdated, LazyMemory,
 pub use average::{AverageOps, moving_average};
 pub use clip::{ClipOps, add_squares, scale_by};
 pub use collective_sum::{CollectiveOps, sum_over_processes};
-pub use contrast::{
-    Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_is_fused, contrast_views,
-};
+pub use contrast::{Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_views};
 pub use convolution::{ConvolutionOps, convolve};
 pub use device::large_batches_are_faster;
 pub use lars::{LarsAdaptation, LarsInput, LarsOps, LarsStep, LarsUpdated, lars};

@@ -50,7 +50,11 @@ impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B
         (losses, anchors, positives, negatives)
     }
 
-    fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn contrast_views(
+        views: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let node = views.node();
         let [views, table] = [views, table].map(FloatTensor::<Self>::into_primitive);
         let run = |with_gradients| {
@@ -62,18 +66,19 @@ impl<B: Backend + ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B
         };
         let losses = match Views.prepare::<C>([node]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
-                let (losses, gradient) = run(true);
+                let (losses, first, second) = run(true);
                 let saved = SavedViews {
                     views: views.clone(),
                     table: table.clone(),
-                    gradient,
+                    saved: [first, second],
                     plan,
                 };
                 prep.finish(saved, losses)
             }
             OpsKind::UnTracked(prep) => prep.finish(run(false).0),
         };
-        (losses, Self::from_inner(views))
+        let views = Self::from_inner(views);
+        (losses, views.clone(), views)
     }
 }
 
@@ -92,8 +97,8 @@ struct SavedViews<T> {
     views: T,
     /// The weights by rank.
     table: T,
-    /// The gradient of the sum of all losses.
-    gradient: T,
+    /// What the forward pass keeps for backward.
+    saved: [T; 2],
     plan: Plan,
 }
 
@@ -108,11 +113,11 @@ impl<B: Backend + ContrastOps> Backward<B, 1> for Views {
         let SavedViews {
             views,
             table,
-            gradient,
+            saved: [first, second],
             plan,
         } = ops.state;
         if let [Some(node)] = ops.parents {
-            grads.register::<B>(node.id, B::contrast_views_backward(views, table, gradient, grad, plan));
+            grads.register::<B>(node.id, B::contrast_views_backward(views, table, first, second, grad, plan));
         }
     }
 }

@@ -7,6 +7,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
 
+use super::portable::blocks::{self, Composed};
 use super::row::{self, Scratch};
 use super::{ContrastOps, Plan, portable};
 use crate::cpu::{self, Kernel, Value, by_float_type};
@@ -68,17 +69,19 @@ impl ContrastOps for Flex {
         }, portable::gradients::<Flex>(anchors, positives, negatives, table, grad, &plan))
     }
 
-    fn contrast_views(views: FlexTensor, table: FlexTensor, plan: Plan) -> (FlexTensor, FlexTensor) {
-        by_float_type!(views, T => views::compare::<T>(views, table, &[], &plan), {
-            let losses = portable::blocks::losses_of_views::<Flex>(views, table, &plan);
+    fn contrast_views(views: FlexTensor, table: FlexTensor, plan: Plan) -> (FlexTensor, FlexTensor, FlexTensor) {
+        let (losses, gradient) = by_float_type!(views, T => views::compare::<T>(views, table, &[], &plan), {
+            let losses = blocks::losses_of_views::<Flex, Composed>(views, table, &plan);
             (losses.clone(), losses)
-        })
+        });
+        (losses, gradient.clone(), gradient)
     }
 
     fn contrast_views_backward(
         views: FlexTensor,
         table: FlexTensor,
         saved: FlexTensor,
+        _: FlexTensor,
         grad: FlexTensor,
         plan: Plan,
     ) -> FlexTensor {
@@ -90,7 +93,7 @@ impl ContrastOps for Flex {
             }
             let plan = Plan { with_gradients: true, ..plan };
             views::compare::<T>(views, table, grad, &plan).1
-        }, portable::blocks::gradients_of_views::<Flex>(views, table, grad, &plan))
+        }, blocks::gradients_of_views::<Flex, Composed>(views, table, grad, &plan))
     }
 }
 

@@ -5,6 +5,7 @@ use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{Device, Tensor};
 
 use crate::{ProductOps, RankOps};
+use portable::blocks::{self, Composed};
 
 mod autodiff;
 #[cfg(feature = "cube")]
@@ -77,11 +78,11 @@ pub struct Contrast {
 
 /// Computes the loss of each anchor against its positive and a table of negatives, by dot products.
 ///
-/// Scores exist for some anchors at a time: nothing of the shape `[num_anchors, num_rows]` is ever stored.
+/// Scores exist for some anchors at a time: nothing of the shape `[num_anchors, num_rows]` is stored, unless it is small.
 ///
 /// Differentiable in all three tables. On the CPU, the gradients are computed in the same pass: backward only scales them if it gets the same number
 /// for all losses, as from their sum or mean, and otherwise computes the part of the negatives again. GPUs compute scores tile by tile in registers, and
-/// again in backward. With weights by rank they compute them block by block; for few anchors, that takes longer than to keep them ([`contrast_is_fused`]).
+/// again in backward. With weights by rank, they keep up to 16 million scores; of more, they compute some rows at a time, and again in backward.
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -161,7 +162,7 @@ pub fn contrast_views(views: Tensor<2>, loss: &Contrast) -> Tensor<1> {
         "all rows are anchors, and both views of a sample are excluded"
     );
     let (table, plan) = table_and_plan(&views, &views, &views, loss);
-    let (losses, _) = Dispatch::contrast_views(views.into_dispatch(), table.into_dispatch(), plan);
+    let (losses, ..) = Dispatch::contrast_views(views.into_dispatch(), table.into_dispatch(), plan);
     Tensor::<2>::from_dispatch(losses).squeeze_dim(1)
 }
 
@@ -192,11 +193,6 @@ pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Devic
         _ => Tensor::empty([1], device),
     };
     (table, Plan::new(loss, num_rows))
-}
-
-/// Whether [`contrast`] is faster than losses of a matrix of scores with these weights on this device: on the CPU always, on GPUs unless they are by rank.
-pub fn contrast_is_fused(weighing: &Weighing, device: &Device) -> bool {
-    crate::device::is_processor(device) || !matches!(weighing, Weighing::ByRank(_))
 }
 
 /// Checks that the shapes fit together.
@@ -276,7 +272,7 @@ pub trait ContrastOps: Backend + RankOps + ProductOps {
         table: FloatTensor<Self>,
         plan: Plan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let losses = portable::blocks::losses::<Self>(anchors, positives, negatives, table, &plan, portable::blocks::SCORES);
+        let losses = blocks::losses::<Self, Composed>(anchors, positives, negatives, table, &plan);
         (losses.clone(), losses.clone(), losses.clone(), losses)
     }
 
@@ -296,25 +292,30 @@ pub trait ContrastOps: Backend + RankOps + ProductOps {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         // These serve backends that compute gradients in the forward pass.
         drop((saved_anchors, saved_positives, saved_negatives));
-        portable::blocks::gradients::<Self>(anchors, positives, negatives, table, grad, &plan, portable::blocks::SCORES)
+        blocks::gradients::<Self, Composed>(anchors, positives, negatives, table, grad, &plan)
     }
 
-    /// Computes the loss of each row of two views, `[num_rows, 1]`, and the gradient of the sum of all losses, or a tensor of any shape if `plan` does not
-    /// ask for it or the backend computes it later.
-    fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let losses = portable::blocks::losses_of_views::<Self>(views, table, &plan);
-        (losses.clone(), losses)
+    /// Computes the loss of each row of two views, `[num_rows, 1]`, and what backward needs: the gradient of the sum of all losses, and another tensor;
+    /// or tensors of any shape if `plan` does not ask for a gradient or the backend computes it later.
+    fn contrast_views(
+        views: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let losses = blocks::losses_of_views::<Self, Composed>(views, table, &plan);
+        (losses.clone(), losses.clone(), losses)
     }
 
-    /// The gradient of the views, given the forward pass's gradient (`saved`) and the gradient of each loss, `[num_rows, 1]`.
+    /// The gradient of the views, given what the forward pass saved and the gradient of each loss, `[num_rows, 1]`.
     fn contrast_views_backward(
         views: FloatTensor<Self>,
         table: FloatTensor<Self>,
         saved: FloatTensor<Self>,
+        saved_too: FloatTensor<Self>,
         grad: FloatTensor<Self>,
         plan: Plan,
     ) -> FloatTensor<Self> {
-        drop(saved);
-        portable::blocks::gradients_of_views::<Self>(views, table, grad, &plan)
+        drop((saved, saved_too));
+        blocks::gradients_of_views::<Self, Composed>(views, table, grad, &plan)
     }
 }

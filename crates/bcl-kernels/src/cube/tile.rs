@@ -31,6 +31,17 @@ pub(crate) fn key(score: f32) -> u32 {
     key
 }
 
+/// The score of a key.
+#[cube]
+pub(crate) fn score_of(key: u32) -> f32 {
+    let sign = 0x8000_0000u32;
+    let mut bits = key ^ sign;
+    if key < sign {
+        bits = !key;
+    }
+    f32::reinterpret(bits)
+}
+
 /// Whether both are true or both are false. CUDA kernels cannot compare two `bool`s with `==`: the C++ emitter of cubecl has no such operation.
 #[cube]
 fn same(one: bool, other: bool) -> bool {

@@ -31,7 +31,7 @@ impl MassOps for Cube {
             return portable::ranked_mass::<Self>(scores, offsets, table, rate);
         }
         let dtype = scores.dtype().into();
-        let offsets = single(offsets);
+        let offsets = Some(single(offsets));
         finish(weigh(single(scores), single(table), Some(Tilt { offsets, rate })), dtype)
     }
 }

@@ -14,7 +14,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
 use super::{RankOps, portable};
-use crate::cube::tile::{BEYOND, TILE, at_most, key, sort};
+use crate::cube::tile::{BEYOND, TILE, at_most, key, score_of, sort};
 use crate::cube::{THREADS, addresses, empty, rows, single, sum_of_workgroup, workgroups};
 
 /// The longest row whose scores are counted instead of sorted: one score per thread.
@@ -54,19 +54,29 @@ impl RankOps for Cube {
     }
 }
 
-/// Multiplies weights by exponentials, for [`ranked_mass`](crate::ranked_mass).
+/// Multiplies weights by exponentials, `exp((score - offset) · rate)`.
 pub(crate) struct Tilt {
-    /// `[num_rows, 1]`
-    pub(crate) offsets: CubeTensor,
+    /// Offsets, `[num_rows, 1]`, for [`ranked_mass`](crate::ranked_mass). `None`: the highest score of each row, for [`contrast`](crate::contrast).
+    pub(crate) offsets: Option<CubeTensor>,
     /// One over the temperature.
     pub(crate) rate: f64,
 }
 
+/// What is an offset, as kernels know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Offset {
+    /// There is none, nor a tilt.
+    None,
+    Given,
+    Highest,
+}
+
 /// The output of the kernels.
 pub(crate) struct Weighted {
-    /// The weight of each score, times `exp((score - offset) · rate)` if tilted; `[num_rows, num_columns]`.
+    /// The weight of each score, times its exponential if tilted; `[num_rows, num_columns]`.
     pub(crate) values: CubeTensor,
-    /// Sums of tilted values over blocks of each row, `[num_rows, num_blocks]`.
+    /// Sums of tilted values over blocks of each row, `[num_rows, num_blocks]`. If offsets are the highest scores: `[num_blocks, num_rows, 4]`, the
+    /// highest score and the sum.
     pub(crate) sums: CubeTensor,
 }
 
@@ -81,15 +91,22 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
     let [num_rows, num_columns] = shape.dims();
     let client = scores.client.clone();
     let values = empty(&scores, shape, DType::F32);
-    let is_tilted = tilt.is_some();
-    // Without a tilt, any tensor serves as a placeholder for the offsets.
-    let (offsets, rate) = match tilt {
-        Some(Tilt { offsets, rate }) => (rows(offsets), rate as f32),
-        None => (table.clone(), 1.0),
+    // Without given offsets, any tensor serves as a placeholder.
+    let (offset, offsets, rate) = match tilt {
+        Some(Tilt { offsets, rate }) => match offsets {
+            Some(offsets) => (Offset::Given, rows(offsets), rate),
+            None => (Offset::Highest, table.clone(), rate),
+        },
+        None => (Offset::None, table.clone(), 1.0),
+    };
+    let rate = rate as f32;
+    let sums_of = |blocks| match offset {
+        Offset::Highest => empty(&scores, [blocks, num_rows, 4], DType::F32),
+        _ => empty(&scores, [num_rows, blocks], DType::F32),
     };
     let threads = CubeDim::new_1d(THREADS);
     if num_columns <= TILE {
-        let sums = empty(&scores, [num_rows, 1], DType::F32);
+        let sums = sums_of(1);
         weigh_rows::launch(
             &client,
             workgroups(num_rows),
@@ -105,7 +122,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
             rate,
             num_columns.next_power_of_two().max(COUNTED),
             num_columns > COUNTED,
-            is_tilted,
+            offset,
         );
         return Weighted { values, sums };
     }
@@ -124,7 +141,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
         TILE,
     );
     let blocks = num_columns.div_ceil(THREADS as usize * SOUGHT);
-    let sums = empty(&scores, [num_rows, blocks], DType::F32);
+    let sums = sums_of(blocks);
     weigh_blocks::launch(
         &client,
         workgroups(num_rows * blocks),
@@ -141,7 +158,7 @@ pub(crate) fn weigh(scores: CubeTensor, table: CubeTensor, tilt: Option<Tilt>) -
         rate,
         TILE,
         SOUGHT,
-        is_tilted,
+        offset,
     );
     Weighted { values, sums }
 }
@@ -160,7 +177,7 @@ fn weigh_rows(
     rate: f32,
     #[comptime] len: usize,
     #[comptime] sorted: bool,
-    #[comptime] is_tilted: bool,
+    #[comptime] offset: Offset,
 ) {
     let row = CUBE_POS;
     if row >= num_rows {
@@ -173,6 +190,21 @@ fn weigh_rows(
         sort(&mut tile, len);
     } else {
         sync_cube();
+    }
+    let mut origin = 0.0f32;
+    if comptime!(offset == Offset::Given) {
+        origin = offsets[row];
+    }
+    if comptime!(offset == Offset::Highest) {
+        let mut highest = 0u32;
+        if comptime!(sorted) {
+            highest = tile[num_columns - 1];
+        } else {
+            for other in 0..num_columns {
+                highest = largest(highest, tile[other]);
+            }
+        }
+        origin = score_of(highest);
     }
     let mut sum = 0.0f32;
     let mut column = UNIT_POS as usize;
@@ -190,19 +222,49 @@ fn weigh_rows(
             }
         }
         let mut value = table[rank - 1];
-        if comptime!(is_tilted) {
-            value *= ((score - offsets[row]) * rate).exp();
+        if comptime!(offset != Offset::None) {
+            value *= ((score - origin) * rate).exp();
             sum += value;
         }
         values[start + column] = value;
         column += CUBE_DIM as usize;
     }
-    if comptime!(is_tilted) {
-        let sum = sum_of_workgroup(sum, &mut tile);
+    add_up(sum, origin, row, 0usize, 1usize, num_rows, sums, &mut tile, offset);
+}
+
+/// Writes the sum of a workgroup's tilted values, of one block of a row.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "kernels pass what a structure would hold")]
+fn add_up(
+    own: f32,
+    origin: f32,
+    row: usize,
+    block: usize,
+    blocks: usize,
+    num_rows: usize,
+    sums: &mut Tensor<f32>,
+    scratch: &mut Shared<[u32]>,
+    #[comptime] offset: Offset,
+) {
+    if comptime!(offset != Offset::None) {
+        let sum = sum_of_workgroup(own, scratch);
         if UNIT_POS == 0 {
-            sums[row] = sum;
+            if comptime!(offset == Offset::Highest) {
+                let at = 4 * (block * num_rows + row);
+                sums[at] = origin;
+                sums[at + 1] = sum;
+                sums[at + 2] = 0.0f32;
+                sums[at + 3] = 0.0f32;
+            } else {
+                sums[row * blocks + block] = sum;
+            }
         }
     }
+}
+
+#[cube]
+fn largest(one: u32, other: u32) -> u32 {
+    select(other > one, other, one)
 }
 
 /// One workgroup per tile of a row.
@@ -239,7 +301,7 @@ fn weigh_blocks(
     rate: f32,
     #[comptime] len: usize,
     #[comptime] sought: usize,
-    #[comptime] is_tilted: bool,
+    #[comptime] offset: Offset,
 ) {
     let block = CUBE_DIM as usize * sought;
     let blocks = num_columns.div_ceil(block);
@@ -261,6 +323,7 @@ fn weigh_blocks(
             keys[i] = key(scores[start + column]);
         }
     }
+    let mut highest = 0u32;
     let mut tile = Shared::<[u32]>::new_slice(len);
     for t in 0..tiles {
         sync_cube();
@@ -274,6 +337,17 @@ fn weigh_blocks(
         for i in 0..sought {
             ranks[i] += at_most(&tile, keys[i], len);
         }
+        if comptime!(offset == Offset::Highest) {
+            let mut number = num_columns - t * len;
+            if number > len {
+                number = len.runtime();
+            }
+            highest = largest(highest, tile[number - 1]);
+        }
+    }
+    let mut origin = score_of(highest);
+    if comptime!(offset == Offset::Given) {
+        origin = offsets[row];
     }
     let mut sum = 0.0f32;
     #[unroll]
@@ -281,19 +355,14 @@ fn weigh_blocks(
         let column = first + i * CUBE_DIM as usize;
         if column < num_columns {
             let mut value = table[ranks[i] - 1];
-            if comptime!(is_tilted) {
-                value *= ((scores[start + column] - offsets[row]) * rate).exp();
+            if comptime!(offset != Offset::None) {
+                value *= ((scores[start + column] - origin) * rate).exp();
                 sum += value;
             }
             values[start + column] = value;
         }
     }
-    if comptime!(is_tilted) {
-        let sum = sum_of_workgroup(sum, &mut tile);
-        if UNIT_POS == 0 {
-            sums[CUBE_POS] = sum;
-        }
-    }
+    add_up(sum, origin, row, CUBE_POS % blocks, blocks, num_rows, sums, &mut tile, offset);
 }
 
 /// Fills a tile with the keys of scores, padded with [`BEYOND`].

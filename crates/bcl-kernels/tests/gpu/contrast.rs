@@ -144,25 +144,71 @@ fn losses_in_large_tiles_are_those_of_the_cpu() {
     assert_near(there, here, 3e-5, "large tiles");
 }
 
+/// Weights of many sizes for `number` ranks.
+fn by_rank(number: usize, device: &Device) -> Weighing {
+    let table: Vec<f32> = (0..number).map(|rank| 0.5 + rank as f32 / number as f32).collect();
+    Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, DType::F32)))
+}
+
+/// Asserts that losses by rank are the CPU's in single precision, because ranks depend on which of two scores is rounded up.
+fn assert_same_by_rank(sizes: [usize; 3], excluded: &Excluded, correction: Correction) {
+    let loss = |device: &Device| Contrast {
+        temperature: 0.2,
+        excluded: excluded.clone(),
+        weighing: by_rank(sizes[1] - excluded.count().expect("no lists"), device),
+        correction,
+    };
+    let computed = |device: &Device| {
+        measured(sizes, DType::F32, device, |[a, p, n]| match excluded {
+            Excluded::BothViews { first: 0 } => contrast_views(n, &loss(device)),
+            _ => contrast(a, p, n, &loss(device)),
+        })
+    };
+    assert_near(
+        computed(&gpu()),
+        computed(&Device::flex()),
+        1e-4,
+        &format!("{sizes:?}, {excluded:?}"),
+    );
+}
+
+#[test]
+fn losses_by_rank_are_those_of_the_cpu() {
+    for correction in CORRECTIONS {
+        assert_same_by_rank([ANCHORS, 130, 12], &Excluded::BothViews { first: 41 }, correction);
+        assert_same_by_rank([ANCHORS, 131, 13], &Excluded::None, correction);
+    }
+    // Rows that are sorted at once, and in parts.
+    assert_same_by_rank([ANCHORS, 1001, 132], &Excluded::Own { first: 7 }, Correction::None);
+    assert_same_by_rank([ANCHORS, 9000, 4], &Excluded::None, Correction::None);
+}
+
+#[test]
+fn losses_by_rank_of_two_views_are_those_of_the_cpu() {
+    let excluded = Excluded::BothViews { first: 0 };
+    assert_same_by_rank([1, 150, 12], &excluded, Correction::None);
+    assert_same_by_rank([1, 602, 5], &excluded, CORRECTIONS[2]);
+}
+
 #[test]
 fn losses_by_rank_of_more_scores_than_a_block_has_are_those_of_the_cpu() {
-    const ROWS: usize = 8000;
-    let loss = |dtype, device: &Device| {
-        let table: Vec<f32> = (0..ROWS - 1).map(|rank| 0.5 + rank as f32 / ROWS as f32).collect();
-        Contrast {
-            temperature: 0.2,
-            excluded: Excluded::Own { first: 5 },
-            weighing: Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype))),
-            correction: Correction::None,
-        }
+    assert_same_by_rank([4200, 4000, 4], &Excluded::None, Correction::None);
+}
+
+#[test]
+fn a_score_that_is_no_number_shows_in_losses_by_rank() {
+    let device = gpu();
+    let rows = |values: [f32; 6]| Tensor::<2>::from_data(TensorData::new(values.to_vec(), [3, 2]), &device);
+    let loss = Contrast {
+        temperature: 0.2,
+        excluded: Excluded::None,
+        weighing: by_rank(3, &device),
+        correction: Correction::None,
     };
-    let sizes = [525, ROWS, 4];
-    let there = measured(sizes, DType::F32, &gpu(), |[a, p, n]| {
-        contrast(a, p, n, &loss(DType::F32, &gpu()))
-    });
-    // Ranks depend on which of two scores is rounded up.
-    let here = measured(sizes, DType::F32, &Device::flex(), |[a, p, n]| {
-        contrast(a, p, n, &loss(DType::F32, &Device::flex()))
-    });
-    assert_near(there, here, 1e-4, "by rank");
+    let anchors = rows([1.0, 0.0, 0.0, 1.0, 0.5, 0.5]);
+    let negatives = rows([f32::NAN, 0.0, 1.0, 2.0, 3.0, 4.0]);
+
+    let losses = values(contrast(anchors.clone(), anchors, negatives, &loss));
+
+    assert!(losses.iter().all(|loss| !loss.is_finite()), "{losses:?}");
 }

@@ -28,6 +28,17 @@ impl Anchors {
     }
 }
 
+/// Where the exponentials come from that slopes are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Exponentials {
+    /// From scores, which are computed again.
+    Plain,
+    /// As well, for weights by hardness.
+    Hard,
+    /// From device memory, times the weights by rank.
+    Given,
+}
+
 /// What the positives add to a gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Pull {
@@ -47,13 +58,15 @@ const STEP: usize = 16;
 
 /// The gradient of `rows` from some of the columns. One workgroup per chunk of columns, span of numbers, and tile of rows.
 ///
-/// `partial` has rows of all spans for each chunk.
+/// `values` are what the slopes of the scores are proportional to, if they are [given](Exponentials::Given). `partial` has rows of all spans for each
+/// chunk.
 #[cube(launch, address_type = "dynamic")]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are its bindings")]
-pub(super) fn gradients<E: Numeric, N: Size>(
+pub(super) fn gradients<E: Numeric, N: Size, M: Size>(
     rows: &Tensor<Vector<E, N>>,
     columns: &Tensor<Vector<E, N>>,
     lists: &Tensor<u32>,
+    values: &Tensor<Vector<f32, M>>,
     terms: &Tensor<Four>,
     grad: &Tensor<E>,
     partial: &mut Tensor<Four>,
@@ -61,7 +74,7 @@ pub(super) fn gradients<E: Numeric, N: Size>(
     first: usize,
     rate: f32,
     hardness: f32,
-    #[comptime] is_hard: bool,
+    #[comptime] exponentials: Exponentials,
     #[comptime] anchors: Anchors,
     #[comptime] rule: Rule,
     #[comptime] tile: Tile,
@@ -91,52 +104,32 @@ pub(super) fn gradients<E: Numeric, N: Size>(
     for number in first_tile..end_tile {
         let first_column = number * side;
         let mut slopes = zeros(comptime!(own * groups));
-        if comptime!(anchors.in_rows()) {
-            mark(lists, first_row, num_rows, first_column, first, &mut marks, tile, rule);
+        if comptime!(exponentials == Exponentials::Given) {
+            add_given(values, terms, grad, first_row, first_column, &mut slopes, anchors, tile);
         } else {
-            mark(lists, first_column, num_columns, first_row, first, &mut marks, tile, rule);
-        }
-        add_scores(rows, columns, first_row, first_column, &mut memory, &mut slopes, tile);
-        let mut terms_of_columns = zeros(own);
-        if comptime!(anchors.in_columns()) {
-            #[unroll]
-            for j in 0..own {
-                terms_of_columns[j] = weighted(terms, grad, first_column + place(right, j));
-            }
-        }
-        #[unroll]
-        for i in 0..own {
-            let row = place(down, i);
-            let at = first_row + row;
-            let mut terms_of_row = Four::zero();
             if comptime!(anchors.in_rows()) {
-                terms_of_row = weighted(terms, grad, at);
+                mark(lists, first_row, num_rows, first_column, first, &mut marks, tile, rule);
+            } else {
+                mark(lists, first_column, num_columns, first_row, first, &mut marks, tile, rule);
             }
-            #[unroll]
-            for group in 0..groups {
-                let four = comptime!(i * groups + group);
-                let mut line = slopes[four];
-                #[unroll]
-                for j in 0..4usize {
-                    let column = place(right, comptime!(4 * group + j));
-                    let opposite = first_column + column;
-                    let negative = if comptime!(anchors.in_rows()) {
-                        is_negative(at, opposite, row, column, num_columns, first, &marks, tile, rule)
-                    } else {
-                        is_negative(opposite, at, column, row, num_rows, first, &marks, tile, rule)
-                    };
-                    let score = select(negative && opposite < num_columns, line.extract(j), BELOW.runtime());
-                    let mut slope = 0.0f32;
-                    if comptime!(anchors.in_rows()) {
-                        slope += slope_of(score, terms_of_row, rate, hardness, is_hard);
-                    }
-                    if comptime!(anchors.in_columns()) {
-                        slope += slope_of(score, terms_of_columns[comptime!(4 * group + j)], rate, hardness, is_hard);
-                    }
-                    line.insert(j, slope);
-                }
-                slopes[four] = line;
-            }
+            add_scores(rows, columns, first_row, first_column, &mut memory, &mut slopes, tile);
+            into_slopes(
+                &mut slopes,
+                terms,
+                grad,
+                &marks,
+                first_row,
+                first_column,
+                num_rows,
+                num_columns,
+                first,
+                rate,
+                hardness,
+                exponentials,
+                anchors,
+                rule,
+                tile,
+            );
         }
         add_products(
             &slopes,
@@ -163,6 +156,129 @@ pub(super) fn gradients<E: Numeric, N: Size>(
     }
 }
 
+/// Turns the scores of a tile into their slopes.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "kernels pass what a structure would hold")]
+fn into_slopes<E: Numeric>(
+    slopes: &mut Array<Four>,
+    terms: &Tensor<Four>,
+    grad: &Tensor<E>,
+    marks: &Shared<[u32]>,
+    first_row: usize,
+    first_column: usize,
+    num_rows: usize,
+    num_columns: usize,
+    first: usize,
+    rate: f32,
+    hardness: f32,
+    #[comptime] exponentials: Exponentials,
+    #[comptime] anchors: Anchors,
+    #[comptime] rule: Rule,
+    #[comptime] tile: Tile,
+) {
+    let own = comptime!(tile.own());
+    let groups = comptime!(tile.groups);
+    let unit = UNIT_POS as usize;
+    let (down, right) = (unit / SIDE, unit % SIDE);
+    let mut terms_of_columns = zeros(own);
+    if comptime!(anchors.in_columns()) {
+        #[unroll]
+        for j in 0..own {
+            terms_of_columns[j] = weighted(terms, grad, first_column + place(right, j));
+        }
+    }
+    #[unroll]
+    for i in 0..own {
+        let row = place(down, i);
+        let at = first_row + row;
+        let mut terms_of_row = Four::zero();
+        if comptime!(anchors.in_rows()) {
+            terms_of_row = weighted(terms, grad, at);
+        }
+        #[unroll]
+        for group in 0..groups {
+            let four = comptime!(i * groups + group);
+            let mut line = slopes[four];
+            #[unroll]
+            for j in 0..4usize {
+                let column = place(right, comptime!(4 * group + j));
+                let opposite = first_column + column;
+                let negative = if comptime!(anchors.in_rows()) {
+                    is_negative(at, opposite, row, column, num_columns, first, marks, tile, rule)
+                } else {
+                    is_negative(opposite, at, column, row, num_rows, first, marks, tile, rule)
+                };
+                let score = select(negative && opposite < num_columns, line.extract(j), BELOW.runtime());
+                let mut slope = 0.0f32;
+                if comptime!(anchors.in_rows()) {
+                    slope += slope_of(score, terms_of_row, rate, hardness, exponentials);
+                }
+                if comptime!(anchors.in_columns()) {
+                    slope += slope_of(
+                        score,
+                        terms_of_columns[comptime!(4 * group + j)],
+                        rate,
+                        hardness,
+                        exponentials,
+                    );
+                }
+                line.insert(j, slope);
+            }
+            slopes[four] = line;
+        }
+    }
+}
+
+/// Adds the slopes of a tile's scores, from what they are proportional to.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "kernels pass what a structure would hold")]
+fn add_given<E: Numeric, M: Size>(
+    values: &Tensor<Vector<f32, M>>,
+    terms: &Tensor<Four>,
+    grad: &Tensor<E>,
+    first_row: usize,
+    first_column: usize,
+    slopes: &mut Array<Four>,
+    #[comptime] anchors: Anchors,
+    #[comptime] tile: Tile,
+) {
+    let own = comptime!(tile.own());
+    let groups = comptime!(tile.groups);
+    let unit = UNIT_POS as usize;
+    let (down, right) = (unit / SIDE, unit % SIDE);
+    if comptime!(anchors.in_rows()) {
+        #[unroll]
+        for i in 0..own {
+            let anchor = first_row + place(down, i);
+            let slope = Four::new(weighted(terms, grad, anchor).extract(1usize));
+            #[unroll]
+            for group in 0..groups {
+                let negatives = first_column + place(right, comptime!(4 * group));
+                slopes[comptime!(i * groups + group)] += load(values, anchor, negatives) * slope;
+            }
+        }
+    }
+    if comptime!(anchors.in_columns()) {
+        #[unroll]
+        for j in 0..own {
+            let anchor = first_column + place(right, j);
+            let slope = Four::new(weighted(terms, grad, anchor).extract(1usize));
+            #[unroll]
+            for group in 0..groups {
+                let negatives = first_row + place(down, comptime!(4 * group));
+                let of_rows = load(values, anchor, negatives) * slope;
+                #[unroll]
+                for k in 0..4usize {
+                    let four = comptime!((4 * group + k) * groups + j / 4);
+                    let mut line = slopes[four];
+                    line.insert(comptime!(j % 4), line.extract(comptime!(j % 4)) + of_rows.extract(k));
+                    slopes[four] = line;
+                }
+            }
+        }
+    }
+}
+
 /// The terms of an anchor times the gradient of its loss; 0 for anchors that do not exist.
 #[cube]
 fn weighted<E: Numeric>(terms: &Tensor<Four>, grad: &Tensor<E>, anchor: usize) -> Four {
@@ -177,10 +293,10 @@ fn weighted<E: Numeric>(terms: &Tensor<Four>, grad: &Tensor<E>, anchor: usize) -
 
 /// The slope of an anchor's loss in the score of a negative.
 #[cube]
-fn slope_of(score: f32, terms: Four, rate: f32, hardness: f32, #[comptime] is_hard: bool) -> f32 {
+fn slope_of(score: f32, terms: Four, rate: f32, hardness: f32, #[comptime] exponentials: Exponentials) -> f32 {
     let difference = (score - terms.extract(0usize)) * rate;
     let mut slope = terms.extract(1usize) * difference.exp();
-    if comptime!(is_hard) {
+    if comptime!(exponentials == Exponentials::Hard) {
         slope = (slope - terms.extract(2usize)) * (difference * hardness).exp();
     }
     slope

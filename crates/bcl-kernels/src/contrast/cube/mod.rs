@@ -1,8 +1,11 @@
-//! Contrastive losses on GPUs, tile by tile: scores exist only in registers.
+//! Contrastive losses on GPUs, tile by tile: scores exist only in registers, except for weights by rank.
 //!
 //! A loss takes two kernels forward (sums over tiles, then the loss of each row) and two backward for each table of gradients (tiles computed
 //! again, then a sum over parts). Long tables are cut into chunks, so that few anchors keep a large GPU busy, too. Everything is computed in single
 //! precision, and all sums have a fixed order.
+//!
+//! A rank depends on all scores of its row. With weights by rank, scores are in device memory, and so is what their slopes are made of; in place of the
+//! sums there are a kernel for scores and one or two for ranks, sums included. If there are too many scores, some rows are computed at a time.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Cube, TensorMetadata, ops::FloatTensorOps};
@@ -11,16 +14,18 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::ir::{ElemType, FloatKind};
 use cubecl::prelude::*;
 
-use super::portable::blocks::{self, SCORES};
+use super::portable::blocks::{self, Block, Composed};
 use super::{ContrastOps, Correction, Plan};
-use crate::cube::{THREADS, addresses, empty, rows, threads, workgroups};
-use gradients::{Anchors, Pull, SPAN};
+use crate::cube::{THREADS, addresses, empty, rows, single, threads, workgroups};
+use crate::ranks::cube::{Tilt, Weighted, weigh};
+use gradients::{Anchors, Exponentials, Pull, SPAN};
 use rule::Rule;
 use sums::{Form, FormulaLaunch, ROWS};
 use tile::Tile;
 
 mod gradients;
 mod rule;
+mod scores;
 mod sums;
 mod tile;
 
@@ -41,12 +46,15 @@ impl ContrastOps for Cube {
         table: FloatTensor<Self>,
         plan: Plan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let Some(loss) = Tiled::new(&anchors, &negatives, &plan) else {
-            let losses = blocks::losses::<Self>(anchors, positives, negatives, table, &plan, SCORES);
-            return (losses.clone(), losses.clone(), losses.clone(), losses);
+        let losses = match Tiled::new(&anchors, &negatives, &table, &plan) {
+            Some(loss) if loss.fits() => {
+                let Forward { losses, terms, values } = loss.losses(Some(&loss.alike(positives)));
+                return (losses, terms, values.clone(), values);
+            }
+            Some(_) => blocks::losses::<Self, Ranked>(anchors, positives, negatives, table, &plan),
+            None => blocks::losses::<Self, Composed>(anchors, positives, negatives, table, &plan),
         };
-        let (losses, terms) = loss.losses(Some(&loss.alike(positives)));
-        (losses, terms.clone(), terms.clone(), terms)
+        (losses.clone(), losses.clone(), losses.clone(), losses)
     }
 
     fn contrast_backward(
@@ -60,50 +68,95 @@ impl ContrastOps for Cube {
         grad: FloatTensor<Self>,
         plan: Plan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        drop((saved_positives, saved_negatives));
-        let Some(loss) = Tiled::new(&anchors, &negatives, &plan) else {
-            return blocks::gradients::<Self>(anchors, positives, negatives, table, grad, &plan, SCORES);
-        };
-        let slopes = Slopes {
-            terms: saved_anchors,
-            grad: loss.alike(grad),
-        };
-        let (of_anchors, of_positives) = loss.gradient(Anchors::Rows, Pull::Positives, &loss.alike(positives), &slopes);
-        let of_negatives = if plan.with_negatives {
-            loss.gradient(Anchors::Columns, Pull::None, &loss.negatives, &slopes).0
-        } else {
-            of_anchors.clone()
-        };
-        (of_anchors, of_positives, of_negatives)
+        drop(saved_negatives);
+        match Tiled::new(&anchors, &negatives, &table, &plan) {
+            Some(loss) if loss.fits() => {
+                let slopes = Slopes {
+                    terms: saved_anchors,
+                    values: saved_positives,
+                    grad: loss.alike(grad),
+                };
+                loss.gradients(&loss.alike(positives), &slopes, plan.with_negatives)
+            }
+            Some(_) => blocks::gradients::<Self, Ranked>(anchors, positives, negatives, table, grad, &plan),
+            None => blocks::gradients::<Self, Composed>(anchors, positives, negatives, table, grad, &plan),
+        }
     }
 
-    fn contrast_views(views: FloatTensor<Self>, table: FloatTensor<Self>, plan: Plan) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let Some(loss) = Tiled::new(&views, &views, &plan) else {
-            let losses = blocks::losses_of_views::<Self>(views, table, &plan);
-            return (losses.clone(), losses);
+    fn contrast_views(
+        views: FloatTensor<Self>,
+        table: FloatTensor<Self>,
+        plan: Plan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let losses = match Tiled::new(&views, &views, &table, &plan) {
+            Some(loss) if loss.fits() => {
+                let Forward { losses, terms, values } = loss.losses(None);
+                return (losses, terms, values);
+            }
+            Some(_) => blocks::losses_of_views::<Self, Ranked>(views, table, &plan),
+            None => blocks::losses_of_views::<Self, Composed>(views, table, &plan),
         };
-        loss.losses(None)
+        (losses.clone(), losses.clone(), losses)
     }
 
     fn contrast_views_backward(
         views: FloatTensor<Self>,
         table: FloatTensor<Self>,
         saved: FloatTensor<Self>,
+        saved_too: FloatTensor<Self>,
         grad: FloatTensor<Self>,
         plan: Plan,
     ) -> FloatTensor<Self> {
-        let Some(loss) = Tiled::new(&views, &views, &plan) else {
-            return blocks::gradients_of_views::<Self>(views, table, grad, &plan);
-        };
-        let slopes = Slopes {
-            terms: saved,
-            grad: loss.alike(grad),
-        };
-        loss.gradient(Anchors::Both, Pull::Views, &loss.anchors, &slopes).0
+        match Tiled::new(&views, &views, &table, &plan) {
+            Some(loss) if loss.fits() => {
+                let slopes = Slopes {
+                    terms: saved,
+                    values: saved_too,
+                    grad: loss.alike(grad),
+                };
+                loss.gradient(Anchors::Both, Pull::Views, &loss.anchors, &slopes).0
+            }
+            Some(_) => blocks::gradients_of_views::<Self, Ranked>(views, table, grad, &plan),
+            None => blocks::gradients_of_views::<Self, Composed>(views, table, grad, &plan),
+        }
     }
 }
 
-/// A loss that tiles can compute.
+/// Losses with weights by rank, whose scores are in memory.
+struct Ranked;
+
+impl Ranked {
+    fn loss(anchors: &CubeTensor, negatives: &CubeTensor, table: &CubeTensor, plan: &Plan) -> Tiled {
+        Tiled::new(anchors, negatives, table, plan).expect("blocks of a loss are computed as it is")
+    }
+}
+
+impl Block<Cube> for Ranked {
+    // 64 MiB, three times: scores, sorted keys and what slopes are made of.
+    const SCORES: usize = 1 << 24;
+
+    fn losses(anchors: CubeTensor, positives: CubeTensor, negatives: CubeTensor, table: CubeTensor, plan: &Plan) -> CubeTensor {
+        let loss = Self::loss(&anchors, &negatives, &table, plan);
+        loss.losses(Some(&loss.alike(positives))).losses
+    }
+
+    fn gradients(
+        anchors: CubeTensor,
+        positives: CubeTensor,
+        negatives: CubeTensor,
+        table: CubeTensor,
+        grad: CubeTensor,
+        plan: &Plan,
+    ) -> (CubeTensor, CubeTensor, CubeTensor) {
+        let loss = Self::loss(&anchors, &negatives, &table, plan);
+        let positives = loss.alike(positives);
+        let Forward { terms, values, .. } = loss.losses(Some(&positives));
+        let grad = loss.alike(grad);
+        loss.gradients(&positives, &Slopes { terms, values, grad }, true)
+    }
+}
+
+/// A loss that these kernels can compute.
 struct Tiled {
     /// `[num_anchors, dim]`
     anchors: CubeTensor,
@@ -115,23 +168,35 @@ struct Tiled {
     /// The row or the list of the first anchor.
     first: usize,
     rate: f64,
-    /// β; 0 if all weights are equal.
+    /// β; 0 without weights by hardness.
     hardness: f64,
+    /// The weights of all ranks, `[num_rows]`, if there are weights by rank.
+    by_rank: Option<CubeTensor>,
     correction: Correction,
     element: ElemType,
+}
+
+/// What the forward pass computes.
+struct Forward {
+    losses: CubeTensor,
+    /// See [`Slopes`].
+    terms: CubeTensor,
+    values: CubeTensor,
 }
 
 /// What makes scores slopes.
 struct Slopes {
     /// Of each anchor, `[num_anchors, 4]`.
     terms: CubeTensor,
+    /// Weights by rank times exponentials, `[num_anchors, num_rows]`, or any tensor.
+    values: CubeTensor,
     /// The gradient of each loss, `[num_anchors, 1]`.
     grad: CubeTensor,
 }
 
 impl Tiled {
-    /// `None` for what the kernels do not compute: weights by rank, negative hardness, double precision, and all on devices with little shared memory.
-    fn new(anchors: &CubeTensor, negatives: &CubeTensor, plan: &Plan) -> Option<Self> {
+    /// `None` for what the kernels do not compute: negative hardness, double precision, and all on devices with little shared memory.
+    fn new(anchors: &CubeTensor, negatives: &CubeTensor, table: &CubeTensor, plan: &Plan) -> Option<Self> {
         let hardness = plan.hardness.unwrap_or(0.0);
         let kind = match anchors.dtype {
             DType::F32 => FloatKind::F32,
@@ -140,7 +205,7 @@ impl Tiled {
             _ => return None,
         };
         let available = anchors.client.properties().hardware.max_shared_memory_size;
-        if plan.ranked || hardness < 0.0 || available < SHARED {
+        if hardness < 0.0 || available < SHARED {
             return None;
         }
         let anchors = rows(anchors.clone());
@@ -154,9 +219,15 @@ impl Tiled {
             first,
             rate: plan.rate,
             hardness,
+            by_rank: plan.ranked.then(|| rows(single(table.clone()))),
             correction: plan.correction,
             element: ElemType::Float(kind),
         })
+    }
+
+    /// Whether all anchors can be computed at once: the kernels keep no scores, or not too many.
+    fn fits(&self) -> bool {
+        self.by_rank.is_none() || self.anchors.shape()[0] * self.negatives.shape()[0] <= Ranked::SCORES
     }
 
     /// Another tensor, as the kernels read it.
@@ -168,24 +239,26 @@ impl Tiled {
         self.anchors.shape()[1]
     }
 
-    /// Numbers that are read at once.
+    /// Numbers of an embedding that are read at once.
     fn vector(&self) -> usize {
-        if self.dim().is_multiple_of(4) { 4 } else { 1 }
+        vector_of(self.dim())
     }
 
-    /// The losses of all anchors, and what the backward pass needs of each. Without `positives`, they are the other views of the anchors.
-    fn losses(&self, positives: Option<&CubeTensor>) -> (CubeTensor, CubeTensor) {
+    /// Scores of an anchor that are read at once.
+    fn scores_vector(&self) -> usize {
+        vector_of(self.negatives.shape()[0])
+    }
+
+    /// Highest score and sums of exponentials of each anchor, for each chunk of the negatives: `[num_chunks * num_anchors, 4]`.
+    fn sums(&self) -> CubeTensor {
         let (num_anchors, num_rows) = (self.anchors.shape()[0], self.negatives.shape()[0]);
         let cut = Cut::new(num_anchors, num_rows, 1);
         let partial = empty(&self.anchors, [cut.chunks * num_anchors, 4], DType::F32);
-        let client = &self.anchors.client;
-        let is_hard = self.hardness > 0.0;
-        let widths = addresses(&[&self.anchors, &self.negatives, &partial]);
         sums::sums::launch(
-            client,
+            &self.anchors.client,
             workgroups(cut.workgroups),
             CubeDim::new_1d(THREADS),
-            widths,
+            addresses(&[&self.anchors, &self.negatives, &partial]),
             self.vector(),
             self.anchors.clone().into_tensor_arg(),
             self.negatives.clone().into_tensor_arg(),
@@ -195,11 +268,54 @@ impl Tiled {
             self.first,
             self.rate as f32,
             self.hardness as f32,
-            is_hard,
+            self.hardness > 0.0,
             self.rule,
             cut.tile,
             self.element,
         );
+        partial
+    }
+
+    /// The scores of all negatives, `[num_anchors, num_rows]`.
+    fn scores(&self) -> CubeTensor {
+        let (num_anchors, num_rows) = (self.anchors.shape()[0], self.negatives.shape()[0]);
+        let cut = Cut::new(num_anchors, num_rows, 1);
+        let scores = empty(&self.anchors, [num_anchors, num_rows], DType::F32);
+        scores::scores::launch(
+            &self.anchors.client,
+            workgroups(cut.workgroups),
+            CubeDim::new_1d(THREADS),
+            addresses(&[&self.anchors, &self.negatives, &scores]),
+            self.vector(),
+            self.scores_vector(),
+            self.anchors.clone().into_tensor_arg(),
+            self.negatives.clone().into_tensor_arg(),
+            self.lists.clone().into_tensor_arg(),
+            scores.clone().into_tensor_arg(),
+            cut.tiles_per_chunk,
+            self.first,
+            self.rule,
+            cut.tile,
+            self.element,
+        );
+        scores
+    }
+
+    /// The losses of all anchors, and what the backward pass needs. Without `positives`, they are the other views of the anchors.
+    fn losses(&self, positives: Option<&CubeTensor>) -> Forward {
+        let (num_anchors, num_rows) = (self.anchors.shape()[0], self.negatives.shape()[0]);
+        let (partial, values) = match &self.by_rank {
+            Some(table) => {
+                let tilt = Tilt {
+                    offsets: None,
+                    rate: self.rate,
+                };
+                let Weighted { values, sums } = weigh(self.scores(), table.clone(), Some(tilt));
+                (sums, Some(values))
+            }
+            None => (self.sums(), None),
+        };
+        let num_chunks = partial.shape().num_elements() / (4 * num_anchors);
         let losses = empty(&self.anchors, [num_anchors, 1], self.anchors.dtype);
         let terms = empty(&self.anchors, [num_anchors, 4], DType::F32);
         let (form, (unlabelled, positive, least)) = match self.correction {
@@ -212,10 +328,10 @@ impl Tiled {
             } => (Form::Floored, (unlabelled, positive, least)),
         };
         sums::losses::launch(
-            client,
+            &self.anchors.client,
             workgroups(num_anchors.div_ceil(ROWS)),
             CubeDim::new_1d(THREADS),
-            widths,
+            addresses(&[&self.anchors, &self.negatives, &partial]),
             self.vector(),
             self.anchors.clone().into_tensor_arg(),
             positives.unwrap_or(&self.anchors).clone().into_tensor_arg(),
@@ -224,7 +340,7 @@ impl Tiled {
             losses.clone().into_tensor_arg(),
             terms.clone().into_tensor_arg(),
             num_rows,
-            cut.chunks,
+            num_chunks,
             self.first,
             FormulaLaunch::new(
                 self.rate as f32,
@@ -233,13 +349,25 @@ impl Tiled {
                 positive as f32,
                 least.unwrap_or(f64::from(tile::BELOW)) as f32,
             ),
-            is_hard,
+            self.hardness > 0.0,
             form,
             self.rule,
             positives.is_none(),
             self.element,
         );
-        (losses, terms)
+        let values = values.unwrap_or_else(|| terms.clone());
+        Forward { losses, terms, values }
+    }
+
+    /// The gradients of anchors, positives and negatives; any tensor for negatives that need none.
+    fn gradients(&self, positives: &CubeTensor, slopes: &Slopes, with_negatives: bool) -> (CubeTensor, CubeTensor, CubeTensor) {
+        let (of_anchors, of_positives) = self.gradient(Anchors::Rows, Pull::Positives, positives, slopes);
+        let of_negatives = if with_negatives {
+            self.gradient(Anchors::Columns, Pull::None, &self.negatives, slopes).0
+        } else {
+            of_anchors.clone()
+        };
+        (of_anchors, of_positives, of_negatives)
     }
 
     /// The gradient of one of the tables, and of the positives if their `pull` is part of it. `beside` are the positives, or any table.
@@ -254,16 +382,23 @@ impl Tiled {
         let cut = Cut::new(num_rows, num_columns, parts);
         let partial = empty(rows, [cut.chunks * num_rows, parts * spans * SPAN], DType::F32);
         let client = &rows.client;
-        let widths = addresses(&[rows, columns, &partial]);
+        let widths = addresses(&[rows, columns, &slopes.values, &partial]);
+        let (exponentials, vector_of_values) = match &self.by_rank {
+            Some(_) => (Exponentials::Given, self.scores_vector()),
+            None if self.hardness > 0.0 => (Exponentials::Hard, 1),
+            None => (Exponentials::Plain, 1),
+        };
         gradients::gradients::launch(
             client,
             workgroups(cut.workgroups),
             CubeDim::new_1d(THREADS),
             widths,
             self.vector(),
+            vector_of_values,
             rows.clone().into_tensor_arg(),
             columns.clone().into_tensor_arg(),
             self.lists.clone().into_tensor_arg(),
+            slopes.values.clone().into_tensor_arg(),
             slopes.terms.clone().into_tensor_arg(),
             slopes.grad.clone().into_tensor_arg(),
             partial.clone().into_tensor_arg(),
@@ -271,7 +406,7 @@ impl Tiled {
             self.first,
             self.rate as f32,
             self.hardness as f32,
-            self.hardness > 0.0,
+            exponentials,
             anchors,
             self.rule,
             cut.tile,
@@ -305,6 +440,11 @@ impl Tiled {
         );
         (out, of_positives)
     }
+}
+
+/// Numbers that are read at once, of rows with `number` of them.
+fn vector_of(number: usize) -> usize {
+    if number.is_multiple_of(4) { 4 } else { 1 }
 }
 
 /// How a matrix of scores is cut into tiles, and its rows of tiles into chunks.
