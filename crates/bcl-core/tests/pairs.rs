@@ -1,6 +1,8 @@
 //! Losses from embeddings are those from their scores.
 
-use bcl_core::{Estimator, EstimatorConfig, Excluded, InfoNceLossConfig, Losses, Pairs, SideInformation, Similarity};
+use bcl_core::{
+    Estimator, EstimatorConfig, Excluded, InfoNceLossConfig, Losses, Pairs, RingLossConfig, SideInformation, Similarity,
+};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use std::ops::Range;
 
@@ -133,6 +135,20 @@ fn every_estimator_gives_the_losses_and_gradients_of_the_scores() {
             }
         }
     }
+}
+
+#[test]
+fn a_ring_needs_scores_if_some_may_be_too_far_below_the_highest() {
+    let [first, second] = [0.0, 0.9].map(|phase| table(SAMPLES, phase, DType::F32));
+    let need_scores = |temperature: f64, lower: f64, similarity| {
+        let ring = RingLossConfig::new().with_temperature(temperature).with_lower(lower);
+        Pairs::from_views(first.clone(), second.clone(), similarity).needs_scores(&ring.init())
+    };
+    assert!(!need_scores(0.05, 0.0, Similarity::Cosine));
+    assert!(need_scores(0.02, 0.0, Similarity::Cosine));
+    assert!(need_scores(0.05, 0.0, Similarity::Dot));
+    // No rank is in this ring, so no anchor has a loss.
+    assert!(need_scores(0.05, 0.8999, Similarity::Cosine));
 }
 
 #[test]

@@ -57,7 +57,8 @@ impl LossVariant {
     pub(super) fn needs_scores(&self, batch_size: usize, device: &Device) -> bool {
         let Self::Estimator(config) = self else { return true };
         let view = Tensor::<2>::ones([batch_size, 1], device);
-        Pairs::from_views(view.clone(), view, Similarity::Dot).needs_scores(config.init().as_ref())
+        let pairs = Pairs::from_views(view.clone(), view, Similarity::Dot).with_least_similarity(-1.0);
+        pairs.needs_scores(config.init().as_ref())
     }
 
     /// Builds the loss for in-batch scores of `batch_size` samples, with its other inputs prepared.
@@ -108,6 +109,6 @@ mod tests {
                 .needs_scores(2, &Device::flex())
         };
         let names = ["info_nce", "hard", "bayesian", "ring", "info_nce_scores"];
-        assert_eq!(names.map(needs_scores), [false, false, false, true, true]);
+        assert_eq!(names.map(needs_scores), [false, false, false, false, true]);
     }
 }

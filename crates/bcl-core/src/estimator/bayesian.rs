@@ -162,7 +162,7 @@ impl Estimator for BayesianLoss {
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
         Some(Kernel(
-            Weighing::ByRank(self.table.of(pairs, &self.weight)?),
+            Weighing::ByRank(self.table.of(pairs, self.temperature, &self.weight)?),
             Correction::None,
         ))
     }

@@ -37,9 +37,19 @@ struct Table {
     device: Device,
     dtype: DType,
     weights: Tensor<1>,
-    /// Whether some rank has the weight 0.
-    has_zeros: bool,
+    zeros: Zeros,
 }
+
+/// How many ranks have the weight 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Zeros {
+    None,
+    Some,
+    All,
+}
+
+/// Exponentials of cosines relative to the highest are above `exp(-2 / t)`, and normal numbers in single precision from this temperature on.
+const LOWEST_TEMPERATURE: f64 = 2.0 / 80.0;
 
 impl RankTable {
     /// The weight of every negative, constant in the gradient, without the log-weights of the scores.
@@ -70,7 +80,7 @@ impl RankTable {
     pub(crate) fn losses(&self, scores: &Scores, temperature: f64, weight: &impl RankWeight) -> Losses {
         if scores.mask.is_none() && scores.log_weights.is_none() && !weight.normalised() {
             let table = self.get(&scores.negatives, scores.num_negatives(), weight);
-            if !table.has_zeros {
+            if table.zeros == Zeros::None {
                 let margins = PositiveMargins::new(scores, temperature);
                 return margins.losses(margins.loss(margins.ranked_mass(table.weights)));
             }
@@ -81,12 +91,21 @@ impl RankTable {
     }
 
     /// The weights by rank of these pairs, if weights by rank are all that their losses need.
-    pub(crate) fn of(&self, pairs: &Pairs, weight: &impl RankWeight) -> Option<Tensor<1>> {
+    ///
+    /// Kernels take exponentials relative to the highest score. If its weight may be 0, the others must not be too far below to be represented:
+    /// the scores must be cosines, and the temperature not too low.
+    pub(crate) fn of(&self, pairs: &Pairs, temperature: f64, weight: &impl RankWeight) -> Option<Tensor<1>> {
         if weight.normalised() || !pairs.has_equal_rows() {
             return None;
         }
         let table = self.get(pairs.like(), pairs.num_negatives(), weight);
-        (!table.has_zeros).then_some(table.weights)
+        let are_near = pairs.least_similarity() == Some(-1.0) && temperature >= LOWEST_TEMPERATURE;
+        let is_possible = match table.zeros {
+            Zeros::None => true,
+            Zeros::Some => are_near,
+            Zeros::All => false,
+        };
+        is_possible.then_some(table.weights)
     }
 
     /// The table for rows of this length, on the device and in the precision of a tensor.
@@ -101,8 +120,13 @@ impl RankTable {
             return table.clone();
         }
         let by_rank = weight.by_rank(length);
+        let zeros = match by_rank.iter().filter(|&&weight| weight == 0.0).count() {
+            0 => Zeros::None,
+            all if all == length => Zeros::All,
+            _ => Zeros::Some,
+        };
         let table = Table {
-            has_zeros: by_rank.contains(&0.0),
+            zeros,
             weights: Tensor::from_data(TensorData::from(by_rank.as_slice()), (&device, dtype)),
             device,
             dtype,

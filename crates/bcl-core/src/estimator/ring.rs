@@ -1,7 +1,7 @@
 //! Ring loss: only negatives of middling difficulty count.
 
 use super::{
-    Estimator,
+    Estimator, Kernel,
     config::estimator,
     ranked::{RankTable, RankWeight},
 };
@@ -9,6 +9,7 @@ use crate::{
     Losses, Pairs, Scores, SideInformation,
     parameter::{in_closed, in_half_open, temperature},
 };
+use bcl_kernels::{Correction, Weighing};
 use burn::tensor::Tensor;
 
 estimator! {
@@ -59,8 +60,14 @@ pub struct RingLoss {
 
 impl Estimator for RingLoss {
     fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
-        let scores = pairs.into_scores();
-        self.table.losses(&scores, self.config.temperature, &self.config)
+        pairs.losses(self, |scores| {
+            self.table.losses(&scores, self.config.temperature, &self.config)
+        })
+    }
+
+    fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
+        let table = self.table.of(pairs, self.config.temperature, &self.config)?;
+        Some(Kernel(Weighing::ByRank(table), Correction::None))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {
