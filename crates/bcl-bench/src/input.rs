@@ -16,6 +16,14 @@ pub(crate) fn trials(text: &str) -> Result<usize, String> {
     in_range(text, 0, MOST)
 }
 
+/// Difference of a metric.
+pub(crate) fn bound(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(bound) if 0.0 < bound && bound < 1.0 => Ok(bound),
+        _ => Err("must be a number between 0 and 1".to_owned()),
+    }
+}
+
 /// Number of scores or anchors in a simulation.
 pub(crate) fn draws(text: &str) -> Result<usize, String> {
     in_range(text, 1, 1_000_000)

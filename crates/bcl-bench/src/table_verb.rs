@@ -2,10 +2,10 @@
 
 use crate::{
     device_arguments::DeviceArguments,
-    input::{at_least_one, trials},
+    input::{at_least_one, bound, trials},
     output::print,
 };
-use bcl_bench::tables::{self, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan};
+use bcl_bench::tables::{self, Family, Fixed, Published, Ranges, Row, RunPool, Search, Sensitivity, TablePlan};
 use bcl_files::{critical_section, notice};
 use bcl_recipe::Override;
 use bcl_train::{
@@ -61,9 +61,16 @@ pub(crate) struct Arguments {
     /// Seeds of each tuning trial, each of which holds out another part of train; the mean over them chooses.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     tuning_seeds: usize,
-    /// Number of test seeds; they start at 0. Fewer than 5 cannot show that rows are about equal.
+    /// Number of test seeds; they start at 0. With fewer than 5, rows are not compared.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
     seeds: usize,
+    /// Which rows are compared, with a correction for their number.
+    #[arg(long, value_enum, value_name = "FAMILY", default_value_t = Family::InfoNce)]
+    compare: Family,
+    /// Difference up to which rows count as equivalent, in the metric by which they are compared [default: 0.002 for metrics of rankings such as
+    /// ndcg@20, 0.01 for accuracies].
+    #[arg(long, value_name = "DIFFERENCE", value_parser = bound)]
+    bound: Option<f64>,
     /// How to search for settings.
     #[arg(long, value_enum, default_value_t = Search::Random)]
     search: Search,
@@ -185,6 +192,7 @@ impl Arguments {
         for keys in rows.iter().flat_map(|row| &row.dropped) {
             notice::note(keys);
         }
+        let metric = rows[0].recipe().comparison_metric();
         let title = published.as_ref().map_or(&self.table, |published| &published.title).clone();
         let parts = [Some(title), self.dataset.clone(), self.part.clone(), self.encoder.clone()];
         Ok(TablePlan {
@@ -200,6 +208,8 @@ impl Arguments {
             search: self.search,
             tuning_seeds: self.tuning_seeds,
             seeds: self.seeds,
+            family: self.compare,
+            bound: self.bound.unwrap_or(if metric.contains('@') { 0.002 } else { 0.01 }),
             command: command(),
         })
     }

@@ -62,12 +62,7 @@ impl Interval {
     /// assert!((p - 0.0742).abs() < 1e-4);
     /// ```
     pub fn p_value(&self) -> Option<f64> {
-        let standard_error = self.standard_error()?;
-        if self.mean == 0.0 {
-            return Some(1.0);
-        }
-        // Equal non-zero values have a standard error of 0, so t is infinite.
-        Some(1.0 - central_probability(self.mean.abs() / standard_error, self.count - 1))
+        Some(t_test(self.mean, self.standard_error()?, self.count - 1))
     }
 
     /// The standard error of the mean; `None` for a single value.
@@ -93,6 +88,22 @@ impl std::fmt::Display for Interval {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text(4, false))
     }
+}
+
+/// Two-sided p-value of a t-test of `mean` against zero.
+///
+/// ```
+/// use bcl_report::t_test;
+///
+/// // t = 2.776 at four degrees of freedom is the 5 % level of any printed table.
+/// assert!((t_test(2.776, 1.0, 4) - 0.05).abs() < 1e-4);
+/// ```
+pub fn t_test(mean: f64, standard_error: f64, degrees_of_freedom: usize) -> f64 {
+    if mean == 0.0 {
+        return 1.0;
+    }
+    // Equal non-zero values have a standard error of 0, so t is infinite.
+    1.0 - central_probability(mean.abs() / standard_error, degrees_of_freedom)
 }
 
 /// The t with P(|T| < t) = `probability` for Student's T.

@@ -73,7 +73,7 @@ pub use error::ReportError;
 pub use few_labels::few_labels_probe;
 pub use find::{FoundRuns, Skipped, find_runs};
 pub use html::{render_html, write_html};
-pub use interval::{CONFIDENCE, Interval, t_bound};
+pub use interval::{CONFIDENCE, Interval, t_bound, t_test};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};

@@ -1,7 +1,7 @@
 //! Prints a table as text, for the terminal and as Markdown.
 
 use super::{
-    FEWEST_SEEDS, Paired, Resolution, RowResult, Search, TableResult, Test, expected_best,
+    FEWEST_SEEDS, Paired, RowResult, Search, TableResult, Test, Verdict, expected_best,
     statistics::{LEVEL, POWER},
 };
 use bcl_report::{CONFIDENCE, Column, Interval, Table};
@@ -27,16 +27,23 @@ impl TableResult {
             (budget, Search::Halving) => format!("{budget} trials per row{seeds} by successive halving, {chosen}"),
         };
         let test = match self.pairs.first().map(|pair| pair.test) {
-            Some(Test::Bootstrap) => "a paired bootstrap over users and seeds",
+            Some(Test::Bootstrap) => "Student's t with the standard error of a paired bootstrap over users and seeds",
             _ => "Student's t over seeds",
         };
+        let with = if self.is_against_reference() { " with InfoNCE" } else { "" };
+        let bound = self.bound.map_or(String::new(), |bound| {
+            format!(
+                " Rows are equivalent if the {:.0} % interval of their difference lies within ± {bound}.",
+                100.0 * CONFIDENCE
+            )
+        });
         let together = match self.corrected_for {
             Some(number) => format!("{number} pairs of the whole sweep"),
             None => format!("{} pairs", self.pairs.len()),
         };
         format!(
-            "{searched}; then {} seed(s) on the test set, mean and {:.0} % interval. Rows are compared seed by seed on {}, p-values by {test} \
-             and Holm's correction over {together}, level {:.0} %.{}",
+            "{searched}; then {} seed(s) on the test set, mean and {:.0} % interval. Rows are compared{with} seed by seed on {}, p-values \
+             by {test} and Holm's correction over {together}, level {:.0} %.{bound}{}",
             self.seeds.len(),
             100.0 * CONFIDENCE,
             self.select_by,
@@ -53,14 +60,14 @@ impl TableResult {
             return String::new();
         };
         let caution = if self.seeds.len() < FEWEST_SEEDS {
-            format!(" With fewer than {FEWEST_SEEDS} seeds, rows that do not differ significantly are not compared.")
+            format!(" With fewer than {FEWEST_SEEDS} seeds, rows are not compared.")
         } else {
             String::new()
         };
         format!(
             " Power: with this scatter and number of seeds, a true difference of {:.4} (median over pairs; {least:.4} to {most:.4}) would be \
              significant with a probability of about {:.0} %.{caution}",
-            resolvable[resolvable.len() / 2],
+            median(&resolvable),
             100.0 * POWER
         )
     }
@@ -118,7 +125,7 @@ impl TableResult {
         }
     }
 
-    /// Every row compared with every other.
+    /// Rows compared with others.
     pub(crate) fn compared(&self) -> Parts {
         let p = |value: Option<f64>| value.map(|p| format!("{p:.4}")).unwrap_or_default();
         let row = |pair: &Paired| {
@@ -130,16 +137,18 @@ impl TableResult {
                 },
                 p(pair.p),
                 p(pair.p_holm),
-                match pair.resolution() {
-                    Resolution::Differ => "differ".to_owned(),
-                    Resolution::NotResolved(Some(above)) => format!("not resolved (above {above:.4} would be)"),
-                    Resolution::NotResolved(None) => "not resolved".to_owned(),
-                    Resolution::TooFewSeeds => "too few seeds".to_owned(),
+                match pair.verdict(self.bound) {
+                    Verdict::Better => "better".to_owned(),
+                    Verdict::Worse => "worse".to_owned(),
+                    Verdict::Equivalent(bound) => format!("equivalent within {bound}"),
+                    Verdict::NotKnown(Some(found)) => format!("not known ({found:.4} would be found)"),
+                    Verdict::NotKnown(None) => "not known".to_owned(),
+                    Verdict::TooFewSeeds => "too few seeds".to_owned(),
                 },
             ]
         };
         Parts {
-            header: ["pair", "difference", "p", "p (Holm)", ""].map(str::to_owned).to_vec(),
+            header: ["pair", "difference", "p", "p (Holm)", "verdict"].map(str::to_owned).to_vec(),
             rows: self.pairs.iter().map(row).collect(),
         }
     }
@@ -284,6 +293,12 @@ impl fmt::Display for TableResult {
         }
         Ok(())
     }
+}
+
+/// The value in the middle of sorted ones, or the mean of the two in the middle.
+fn median(sorted: &[f64]) -> f64 {
+    let (below, above) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+    f64::midpoint(below, above)
 }
 
 /// Formats sentences as a Markdown list.

@@ -6,7 +6,7 @@
 //! | plan | [`TablePlan`] | which recipes, ranges, budget and seeds; saved as `plan.json` |
 //! | tune | [`Search`], [`Space`] | draws settings, trains each on a part of train, evaluates on the rest |
 //! | test | [`run`] | trains the best settings of each row with every seed and measures them on the test set |
-//! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what wins and what is not resolved |
+//! | report | [`TableResult`] | means, intervals, paired differences corrected for their number, what is better, worse, equivalent, and not known |
 //!
 //! # Fairness
 //! - All rows get the same number of trials, and trial `i` draws the same value of a parameter in every row that has it.
@@ -25,6 +25,7 @@
 //! the table, with the same bytes as a single process.
 
 mod candidates;
+mod family;
 mod format;
 mod look;
 mod make;
@@ -41,6 +42,7 @@ mod space;
 mod statistics;
 mod verdict;
 
+pub use family::Family;
 pub(crate) use format::Parts;
 pub use look::Look;
 pub use make::run;
@@ -53,4 +55,4 @@ pub use run_pool::RunPool;
 pub use search::{Rung, Search};
 pub use sensitivity::{Curve, Fixed, Sensitivity};
 pub use space::{Range, Ranges, Space};
-pub use statistics::{FEWEST_SEEDS, Paired, Resolution, Test, expected_best, holm};
+pub use statistics::{FEWEST_SEEDS, Paired, Test, Verdict, expected_best, holm};

@@ -1,6 +1,6 @@
 //! The plan of a table, saved so that resuming makes the same table.
 
-use super::{Row, Search};
+use super::{Family, Row, Search};
 use bcl_files::input::{self, MOST_WHOLE};
 use bcl_train::{error::Error, training::DataRecord};
 use serde_json::{Value, json};
@@ -23,6 +23,10 @@ pub struct TablePlan {
     pub tuning_seeds: usize,
     /// Number of seeds, from 0 on, with which the best settings are tested.
     pub seeds: usize,
+    /// Which rows are compared.
+    pub family: Family,
+    /// The difference up to which rows count as equivalent, in the metric of [`select_by`](Self::select_by). It is stated before anything is measured.
+    pub bound: f64,
     /// The command, for the record.
     pub command: String,
 }
@@ -99,14 +103,15 @@ impl TablePlan {
             "budget": self.budget,
             "tuning_seeds": self.tuning_seeds,
             "seeds": self.seeds,
+            "bound": self.bound,
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
 }
 
-/// Describes the first difference between two plans.
+/// Describes the first difference between two plans. Plans of earlier versions have no bound.
 fn difference(key: &str, earlier: &Value, now: &Value) -> Option<String> {
-    if earlier == now || key == "seeds" {
+    if earlier == now || key == "seeds" || (key == "bound" && earlier.is_null()) {
         return None;
     }
     let inner = |name: &str| {
@@ -146,6 +151,8 @@ mod tests {
             budget,
             tuning_seeds: 3,
             seeds,
+            family: Family::default(),
+            bound: 0.002,
             command: String::new(),
         }
     }
@@ -160,6 +167,12 @@ mod tests {
         plan(4, 5).data_record(folder.path()).expect("more seeds are the same table");
         let error = plan(5, 2).data_record(folder.path()).unwrap_err().to_string();
         assert!(error.contains("budget was 4 and is 5"), "{error}");
+        let wider = TablePlan {
+            bound: 0.01,
+            ..plan(4, 2)
+        };
+        let error = wider.data_record(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("bound was 0.002 and is 0.01"), "{error}");
     }
 
     #[test]

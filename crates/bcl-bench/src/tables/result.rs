@@ -3,8 +3,7 @@
 use super::{
     Look, Paired, Printed, Row, Search, Space, TablePlan,
     paper::with_oracle,
-    statistics::{Compared, all_pairs, correct},
-    verdict::verdict,
+    statistics::{Compared, compare, correct},
 };
 use bcl_files::FileError;
 use bcl_report::{
@@ -54,12 +53,15 @@ pub struct TableResult {
     pub rows: Vec<RowResult>,
     /// Test metrics of the baselines, by name.
     pub baselines: BTreeMap<String, Metrics>,
-    /// Every row compared with every other, on `select_by`.
+    /// Rows compared with others, on `select_by`.
     pub pairs: Vec<Paired>,
+    /// The difference up to which rows count as equivalent; `None` in tables of earlier versions, which stated none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bound: Option<f64>,
     /// Number of pairs that the p-values are corrected for, if that is the number of a whole sweep.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corrected_for: Option<usize>,
-    /// What wins and what is not resolved, as sentences.
+    /// What is better, worse, equivalent and not known, as sentences.
     pub verdict: Vec<String>,
     /// Deviations of this table from the paper's, as sentences.
     pub deviations: Vec<String>,
@@ -231,9 +233,8 @@ impl TableResult {
         let select_by = plan.select_by();
         let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
         let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
-        let pairs = compared(&rows, &users, &select_by);
-        let verdict = verdict(means(&rows, &select_by), &pairs, &baselines, &select_by);
-        Some(Self {
+        let pairs = compared(&rows, &users, &select_by, plan.family.pairs(&plan.rows));
+        let mut table = Self {
             schema: SCHEMA,
             title: plan.title.clone(),
             command: plan.command.clone(),
@@ -250,10 +251,13 @@ impl TableResult {
             rows,
             baselines,
             pairs,
+            bound: Some(plan.bound),
             corrected_for: None,
-            verdict,
+            verdict: Vec::new(),
             deviations: paper.deviations,
-        })
+        };
+        table.verdict = table.sentences();
+        Some(table)
     }
 
     /// Writes `table.json` and `table.md` into a folder.
@@ -272,8 +276,7 @@ impl TableResult {
         correct(tables.iter_mut().flat_map(|table| &mut table.pairs).collect());
         for table in tables {
             table.corrected_for = Some(number);
-            let means = means(&table.rows, &table.select_by);
-            table.verdict = verdict(means, &table.pairs, &table.baselines, &table.select_by);
+            table.verdict = table.sentences();
         }
     }
 }
@@ -295,14 +298,13 @@ fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
     means.collect()
 }
 
-/// The names of rows with their means.
-fn means<'a>(rows: &'a [RowResult], metric: &str) -> Vec<(&'a str, f64)> {
-    let mean = |row: &'a RowResult| Some((&*row.name, row.figures.get(metric)?.mean));
-    rows.iter().filter_map(mean).collect()
-}
-
-/// Compares all pairs of rows.
-fn compared(rows: &[RowResult], users: &[Option<BTreeMap<u64, Vec<f64>>>], select_by: &str) -> Vec<Paired> {
+/// Compares pairs of rows, given by their numbers.
+fn compared(
+    rows: &[RowResult],
+    users: &[Option<BTreeMap<u64, Vec<f64>>>],
+    select_by: &str,
+    pairs: Vec<(usize, usize)>,
+) -> Vec<Paired> {
     let compared: Vec<Compared<'_>> = rows
         .iter()
         .zip(users)
@@ -312,7 +314,7 @@ fn compared(rows: &[RowResult], users: &[Option<BTreeMap<u64, Vec<f64>>>], selec
             users: users.as_ref(),
         })
         .collect();
-    all_pairs(&compared)
+    compare(&compared, pairs)
 }
 
 #[cfg(test)]

@@ -1,65 +1,135 @@
 //! Summarises a table in sentences.
 
-use super::{FEWEST_SEEDS, Paired, Resolution};
+use super::{FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict, family::REFERENCE};
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
 
-/// What wins and what is not resolved, given the mean of each row by a metric for which more is better.
-pub(super) fn verdict(
-    mut means: Vec<(&str, f64)>,
-    pairs: &[Paired],
-    baselines: &BTreeMap<String, Metrics>,
-    metric: &str,
-) -> Vec<String> {
-    let mut sentences = Vec::new();
-    means.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let Some((&(best, top), others)) = means.split_first() else {
-        return sentences;
+impl TableResult {
+    /// What is better, worse, equivalent and not known, in sentences.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let mut sentences = if self.is_against_reference() {
+            against_references(&self.rows, &self.pairs, self.bound)
+        } else {
+            let mean = |row: &'_ RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
+            among_all(self.rows.iter().filter_map(mean).collect(), &self.pairs, self.bound)
+        };
+        let means = self.rows.iter().filter_map(|row| row.figures.get(&self.select_by));
+        if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
+            sentences.extend(beside_baselines(top, &self.baselines, &self.select_by));
+        }
+        sentences
+    }
+
+    /// Whether rows are compared with InfoNCE, and not with all others.
+    pub(super) fn is_against_reference(&self) -> bool {
+        let is_reference = |name: &str| self.rows.iter().any(|row| row.name == name && row.loss == REFERENCE);
+        let with_reference = |pair: &Paired| is_reference(&pair.other) && !is_reference(&pair.row);
+        !self.pairs.is_empty() && self.pairs.iter().all(with_reference)
+    }
+}
+
+const TOO_FEW: &str = "rows are not compared";
+
+/// What InfoNCE's rows are to the rows that are compared with them.
+fn against_references(rows: &[RowResult], pairs: &[Paired], bound: Option<f64>) -> Vec<String> {
+    let with = |reference: &RowResult| {
+        let pairs: Vec<&Paired> = pairs.iter().filter(|pair| pair.other == reference.name).collect();
+        (!pairs.is_empty()).then(|| format!("Against {}: {}.", reference.name, grouped(&pairs, bound)))
     };
-    if !others.is_empty() {
-        let to_best = |row: &str| pairs.iter().find(|pair| pair.is_of(row, best));
-        let names = others.iter().map(|(name, _)| *name);
-        let (behind, level): (Vec<&str>, Vec<&str>) = names.partition(|row| to_best(row).is_some_and(Paired::is_significant));
-        let above = level.iter().filter_map(|row| match to_best(row)?.resolution() {
-            Resolution::NotResolved(above) => above,
+    rows.iter().filter_map(with).collect()
+}
+
+/// Rows by the verdict on them.
+fn grouped(pairs: &[&Paired], bound: Option<f64>) -> String {
+    let verdicts: Vec<(&str, Verdict)> = pairs.iter().map(|pair| (&*pair.row, pair.verdict(bound))).collect();
+    if verdicts.iter().any(|(_, verdict)| *verdict == Verdict::TooFewSeeds) {
+        return format!("fewer than {FEWEST_SEEDS} seeds, so {TOO_FEW}");
+    }
+    let of = |is_of: fn(&Verdict) -> bool| -> Vec<&str> {
+        let rows = verdicts.iter().filter(|(_, verdict)| is_of(verdict));
+        rows.map(|(row, _)| *row).collect()
+    };
+    let found = verdicts.iter().filter_map(|(_, verdict)| match verdict {
+        Verdict::NotKnown(found) => *found,
+        _ => None,
+    });
+    let found = found.max_by(f64::total_cmp);
+    let found = found.map(|found| format!(", where {found:.4} would be found"));
+    let groups = [
+        ("better".to_owned(), of(|verdict| *verdict == Verdict::Better)),
+        ("worse".to_owned(), of(|verdict| *verdict == Verdict::Worse)),
+        (
+            format!("equivalent within {}", bound.unwrap_or_default()),
+            of(|verdict| matches!(verdict, Verdict::Equivalent(_))),
+        ),
+        (
+            format!("not known{}", found.unwrap_or_default()),
+            of(|verdict| matches!(verdict, Verdict::NotKnown(_))),
+        ),
+    ];
+    let groups = groups.iter().filter(|(_, rows)| !rows.is_empty());
+    let groups: Vec<String> = groups.map(|(word, rows)| format!("{word}: {}", listed(rows))).collect();
+    groups.join("; ")
+}
+
+/// The row with the highest mean beside all others.
+fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>) -> Vec<String> {
+    means.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let Some(((best, _), others)) = means.split_first() else {
+        return Vec::new();
+    };
+    let to_best = |row: &str| pairs.iter().find(|pair| pair.is_of(row, best));
+    let of = |is_of: fn(&Verdict) -> bool| -> Vec<&str> {
+        let is_of = |row: &&str| to_best(row).is_some_and(|pair| is_of(&pair.verdict(bound)));
+        others.iter().map(|(row, _)| &**row).filter(is_of).collect()
+    };
+    let behind = of(|verdict| matches!(verdict, Verdict::Better | Verdict::Worse));
+    let equivalent = of(|verdict| matches!(verdict, Verdict::Equivalent(_)));
+    let not_known = of(|verdict| matches!(verdict, Verdict::NotKnown(_)));
+    if others.is_empty() {
+        return Vec::new();
+    }
+    if pairs.iter().any(|pair| pair.verdict(bound) == Verdict::TooFewSeeds) {
+        return vec![format!(
+            "{best} has the highest mean; with fewer than {FEWEST_SEEDS} seeds, {TOO_FEW}."
+        )];
+    }
+    if behind.len() == others.len() {
+        return vec![format!("{best} is significantly better than every other row.")];
+    }
+    let mut sentence = format!("{best} has the highest mean");
+    if !equivalent.is_empty() {
+        sentence += &format!("; equivalent within {}: {}", bound.unwrap_or_default(), listed(&equivalent));
+    }
+    if !not_known.is_empty() {
+        let found = not_known.iter().filter_map(|row| match to_best(row)?.verdict(bound) {
+            Verdict::NotKnown(found) => found,
             _ => None,
         });
-        sentences.push(if pairs.iter().all(|pair| pair.p.is_none()) {
-            format!("{best} has the highest mean; a single seed cannot tell rows apart.")
-        } else if level.is_empty() {
-            format!("{best} is significantly better than every other row.")
-        } else if pairs.iter().any(|pair| pair.resolution() == Resolution::TooFewSeeds) {
-            format!(
-                "{best} has the highest mean; fewer than {FEWEST_SEEDS} seeds cannot tell it from {}.",
-                listed(&level)
-            )
-        } else {
-            let would_be = above.max_by(f64::total_cmp).map(|above| match level.len() {
-                1 => format!(" (a difference above {above:.4} would be)"),
-                _ => format!(" (differences above {above:.4} would be)"),
-            });
-            format!(
-                "{best} has the highest mean; not resolved from it: {}{}.",
-                listed(&level),
-                would_be.unwrap_or_default()
-            )
-        });
-        if !behind.is_empty() {
-            let verb = if behind.len() == 1 { "is" } else { "are" };
-            sentences.push(format!("{} {verb} significantly worse than {best}.", listed(&behind)));
-        }
+        let found = found.max_by(f64::total_cmp);
+        let found = found.map(|found| format!(" (a difference of {found:.4} would be)"));
+        sentence += &format!("; not resolved from it: {}{}", listed(&not_known), found.unwrap_or_default());
     }
-    for (name, figures) in baselines {
-        if let Some(baseline) = figures.get(metric) {
-            let difference = baseline - top;
-            let word = if difference > 0.0 { "above" } else { "below" };
-            sentences.push(format!(
-                "{name} ({baseline:.4}) is {:.4} {word} the best row.",
-                difference.abs()
-            ));
-        }
+    let mut sentences = vec![sentence + "."];
+    if !behind.is_empty() {
+        let verb = if behind.len() == 1 { "is" } else { "are" };
+        sentences.push(format!("{} {verb} significantly worse than {best}.", listed(&behind)));
     }
     sentences
+}
+
+/// How far each baseline is from the highest mean.
+fn beside_baselines(top: f64, baselines: &BTreeMap<String, Metrics>, metric: &str) -> Vec<String> {
+    let sentence = |(name, figures): (&String, &Metrics)| {
+        let baseline = figures.get(metric)?;
+        let difference = baseline - top;
+        let word = if difference > 0.0 { "above" } else { "below" };
+        Some(format!(
+            "{name} ({baseline:.4}) is {:.4} {word} the best row.",
+            difference.abs()
+        ))
+    };
+    baselines.iter().filter_map(sentence).collect()
 }
 
 fn listed(names: &[&str]) -> String {
@@ -73,45 +143,94 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::statistics::{Compared, all_pairs};
-    use bcl_report::Interval;
+    use crate::tables::statistics::{Compared, all_pairs, compare};
 
-    fn sentences(rows: &[(&'static str, &[f64])]) -> Vec<String> {
+    /// Rows with a figure per seed; the first is compared with InfoNCE, or all with each other.
+    fn compared(rows: &[(&'static str, &[f64])], pairs: &[(usize, usize)]) -> (Vec<RowResult>, Vec<Paired>) {
+        let of_seeds = |values: &[f64]| values.iter().enumerate().map(|(seed, value)| (seed as u64, *value)).collect();
         let compared: Vec<Compared<'_>> = rows
             .iter()
             .map(|(name, values)| Compared {
                 name,
-                seeds: values.iter().enumerate().map(|(seed, value)| (seed as u64, *value)).collect(),
+                seeds: of_seeds(values),
                 users: None,
             })
             .collect();
-        let mean = |(name, values): &(&'static str, &[f64])| (*name, Interval::of(values).unwrap().mean);
-        let means = rows.iter().map(mean).collect();
-        let baselines = BTreeMap::from([("base".to_owned(), Metrics::from([("m".to_owned(), 0.5)]))]);
-        verdict(means, &all_pairs(&compared), &baselines, "m")
+        let row = |(name, _): &(&str, &[f64])| RowResult {
+            name: (*name).to_owned(),
+            ..RowResult::default()
+        };
+        (rows.iter().map(row).collect(), compare(&compared, pairs.iter().copied()))
+    }
+
+    fn among(rows: &[(&'static str, &[f64])]) -> Vec<String> {
+        let (_, pairs) = compared(rows, &all_pairs(rows.len()).collect::<Vec<_>>());
+        let mean = |(name, values): &(&str, &[f64])| ((*name).to_owned(), values.iter().sum::<f64>() / values.len() as f64);
+        among_all(rows.iter().map(mean).collect(), &pairs, Some(0.001))
     }
 
     #[test]
     fn what_is_not_resolved_is_named_with_the_difference_that_would_be() {
-        let found = sentences(&[
+        let found = among(&[
             ("a", &[0.40, 0.42, 0.41, 0.43, 0.40]),
             ("b", &[0.41, 0.41, 0.42, 0.42, 0.42]),
             ("c", &[0.30, 0.32, 0.31, 0.33, 0.31]),
         ]);
-        let above = "b has the highest mean; not resolved from it: a (a difference above 0.0";
+        let above = "b has the highest mean; not resolved from it: a (a difference of 0.0";
         assert!(found[0].starts_with(above) && found[0].ends_with("would be)."), "{found:?}");
         assert_eq!(found[1], "c is significantly worse than b.");
-        assert_eq!(found[2], "base (0.5000) is 0.0840 above the best row.");
-        assert!(!found.iter().any(|sentence| sentence.contains("tie")), "{found:?}");
     }
 
     #[test]
-    fn few_seeds_do_not_tie() {
-        let few = sentences(&[("a", &[0.40, 0.42, 0.41]), ("b", &[0.41, 0.41, 0.42])]);
-        assert_eq!(few[0], "b has the highest mean; fewer than 5 seeds cannot tell it from a.");
-        let single = sentences(&[("a", &[0.4]), ("b", &[0.3])]);
-        assert_eq!(single[0], "a has the highest mean; a single seed cannot tell rows apart.");
-        let clear = sentences(&[("a", &[0.40, 0.42, 0.41]), ("b", &[0.3001, 0.32, 0.31])]);
-        assert_eq!(clear[0], "a is significantly better than every other row.");
+    fn few_seeds_decide_nothing() {
+        let few = "with fewer than 5 seeds, rows are not compared.";
+        for rows in [
+            &[("a", &[0.40, 0.42, 0.41][..]), ("b", &[0.3001, 0.32, 0.31])],
+            &[("a", &[0.4][..]), ("b", &[0.3])],
+        ] {
+            assert_eq!(among(rows), [format!("a has the highest mean; {few}")]);
+        }
+    }
+
+    #[test]
+    fn rows_are_grouped_by_what_they_are_to_info_nce() {
+        let base = [0.40, 0.42, 0.41, 0.43, 0.40];
+        let shifted = |by: f64, noise: f64| -> Vec<f64> {
+            let noise = [1.0, -1.0, 0.5, -0.5, 0.0].map(|unit| unit * noise);
+            base.iter().zip(noise).map(|(value, noise)| value + by + noise).collect()
+        };
+        let (up, down, same, unclear) = (
+            shifted(0.01, 1e-4),
+            shifted(-0.01, 1e-4),
+            shifted(0.0, 1e-4),
+            shifted(0.0, 0.01),
+        );
+        let rows: [(&'static str, &[f64]); 5] = [
+            ("infonce", &base),
+            ("up", &up),
+            ("down", &down),
+            ("same", &same),
+            ("unclear", &unclear),
+        ];
+        let (rows, pairs) = compared(&rows, &[(1, 0), (2, 0), (3, 0), (4, 0)]);
+        let found = against_references(&rows[..1], &pairs, Some(0.001));
+        assert_eq!(found.len(), 1);
+        let start = "Against infonce: better: up; worse: down; equivalent within 0.001: same; not known, where 0.0";
+        assert!(
+            found[0].starts_with(start) && found[0].ends_with(" would be found: unclear."),
+            "{found:?}"
+        );
+        // Without a bound, nothing is equivalent.
+        let found = against_references(&rows[..1], &pairs, None);
+        assert!(found[0].ends_with("would be found: same and unclear."), "{found:?}");
+    }
+
+    #[test]
+    fn baselines_are_beside_the_best_row() {
+        let baselines = BTreeMap::from([("base".to_owned(), Metrics::from([("m".to_owned(), 0.5)]))]);
+        assert_eq!(
+            beside_baselines(0.416, &baselines, "m"),
+            ["base (0.5000) is 0.0840 above the best row."]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! A table is the same, however many processes share out its runs.
 
 use super::*;
-use crate::tables::{Ranges, Row, Search, TablePlan, run};
+use crate::tables::{Family, Ranges, Row, Search, TablePlan, run};
 use bcl_backend::BackendChoice;
 use bcl_collective::{Alone, Checked, Threads};
 use std::{collections::BTreeMap, fs, path::Path};
@@ -28,6 +28,8 @@ fn plan(search: Search) -> TablePlan {
         budget: 4,
         tuning_seeds: 1,
         seeds: 3,
+        family: Family::default(),
+        bound: 0.002,
         command: "bcl-bench table quickstart".to_owned(),
     }
 }

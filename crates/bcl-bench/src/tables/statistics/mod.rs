@@ -9,7 +9,7 @@ pub(super) use bootstrap::Bootstrap;
 pub(super) use correction::correct;
 pub use correction::holm;
 
-use bcl_report::{Interval, t_bound};
+use bcl_report::{CONFIDENCE, Interval, t_bound, t_test};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const LEVEL: f64 = 0.05;
 /// Probability with which a difference of [`Paired::resolvable`] is found.
 pub(super) const POWER: f64 = 0.8;
 
-/// Seeds below which a missing difference says nothing.
+/// Seeds below which rows are not compared: neither a difference nor a missing one says anything.
 pub const FEWEST_SEEDS: usize = 5;
 
 /// How a p-value was computed.
@@ -29,7 +29,7 @@ pub enum Test {
     /// Student's t-test over seeds: another training on the same data, measured on the same test set.
     #[default]
     StudentT,
-    /// Paired bootstrap over users and seeds: another training, and other users.
+    /// Student's t-test with the standard error of a paired bootstrap over users and seeds: another training, and other users.
     Bootstrap,
 }
 
@@ -45,7 +45,7 @@ pub struct Paired {
     /// How `p` was computed.
     #[serde(default)]
     pub test: Test,
-    /// Ends of the 95 % interval of the bootstrap.
+    /// Ends of the 95 % interval by the standard error of the bootstrap.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bounds: Option<[f64; 2]>,
     /// Standard error of the difference by `test`; `None` with fewer than two seeds.
@@ -60,18 +60,49 @@ pub struct Paired {
     pub resolvable: Option<f64>,
 }
 
-/// What a comparison says.
+/// What a comparison says of its row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Resolution {
-    /// The rows differ significantly at 5 %.
-    Differ,
-    /// The rows may be equal, or differ by less than about this much.
-    NotResolved(Option<f64>),
-    /// Not significant, with too few seeds to say anything.
+pub enum Verdict {
+    /// Significantly better at 5 %.
+    Better,
+    /// Significantly worse at 5 %.
+    Worse,
+    /// Not significant, and the 95 % interval of the difference lies within plus and minus this bound.
+    Equivalent(f64),
+    /// The rows may be equal or not; a difference of about this much would be found.
+    NotKnown(Option<f64>),
+    /// Too few seeds to say anything.
     TooFewSeeds,
 }
 
 impl Paired {
+    /// Compares a row with another: differences of seeds, and the standard error of the mean difference if more than seeds was drawn.
+    pub(super) fn new(row: &str, other: &str, differences: &[f64], bootstrap: Option<f64>) -> Option<Self> {
+        let difference = Interval::of(differences)?;
+        let degrees_of_freedom = difference.count - 1;
+        let standard_error = bootstrap.filter(|_| degrees_of_freedom > 0);
+        let standard_error = standard_error.or_else(|| difference.standard_error());
+        let bounds = bootstrap.zip(standard_error).map(|(_, error)| {
+            let half_width = t_bound(CONFIDENCE, degrees_of_freedom) * error;
+            [difference.mean - half_width, difference.mean + half_width]
+        });
+        Some(Self {
+            row: row.to_owned(),
+            other: other.to_owned(),
+            difference,
+            test: if bootstrap.is_some() {
+                Test::Bootstrap
+            } else {
+                Test::StudentT
+            },
+            bounds,
+            standard_error,
+            p: standard_error.map(|error| t_test(difference.mean, error, degrees_of_freedom)),
+            p_holm: None,
+            resolvable: None,
+        })
+    }
+
     /// Whether these are the two rows, in either order.
     pub(super) fn is_of(&self, row: &str, other: &str) -> bool {
         [&*self.row, &*self.other] == [row, other] || [&*self.row, &*self.other] == [other, row]
@@ -79,17 +110,27 @@ impl Paired {
 
     /// Whether the two rows differ significantly at 5 %.
     pub fn is_significant(&self) -> bool {
-        self.p_holm.is_some_and(|p| p < LEVEL)
+        self.difference.count >= FEWEST_SEEDS && self.p_holm.is_some_and(|p| p < LEVEL)
     }
 
-    /// What the comparison says.
-    pub fn resolution(&self) -> Resolution {
-        if self.is_significant() {
-            Resolution::Differ
-        } else if self.difference.count < FEWEST_SEEDS {
-            Resolution::TooFewSeeds
+    /// What the comparison says of the row, with the difference up to which rows are equivalent, if one was stated.
+    pub fn verdict(&self, bound: Option<f64>) -> Verdict {
+        let interval = self
+            .bounds
+            .or_else(|| self.difference.bounds().map(|(low, high)| [low, high]));
+        let is_within = |bound: &f64| interval.is_some_and(|[low, high]| -bound < low && high < *bound);
+        if self.difference.count < FEWEST_SEEDS {
+            Verdict::TooFewSeeds
+        } else if self.is_significant() {
+            if self.difference.mean > 0.0 {
+                Verdict::Better
+            } else {
+                Verdict::Worse
+            }
+        } else if let Some(bound) = bound.filter(is_within) {
+            Verdict::Equivalent(bound)
         } else {
-            Resolution::NotResolved(self.resolvable)
+            Verdict::NotKnown(self.resolvable)
         }
     }
 
@@ -118,50 +159,34 @@ pub(super) struct Compared<'a> {
     pub(super) users: Option<&'a BTreeMap<u64, Vec<f64>>>,
 }
 
-/// Compares all pairs of rows. The p-values are corrected for the number of pairs.
+/// Compares pairs of rows, given by their numbers: each first minus its second. The p-values are corrected for the number of pairs.
 ///
 /// Runs with the same seed share splits, initial values and negatives as far as their recipes allow, so much of the scatter
 /// cancels. With metrics of users, users are drawn anew, too.
-pub(super) fn all_pairs(rows: &[Compared<'_>]) -> Vec<Paired> {
+pub(super) fn compare(rows: &[Compared<'_>], pairs: impl IntoIterator<Item = (usize, usize)>) -> Vec<Paired> {
     let of_users: Option<Vec<_>> = rows.iter().map(|row| row.users).collect();
     let bootstrap = of_users.and_then(|users| Bootstrap::new(&users));
-    let mut pairs = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        for (to, other) in rows[..index].iter().enumerate() {
-            let differences: Vec<f64> = row
-                .seeds
-                .iter()
-                .filter_map(|(seed, value)| {
-                    let (_, other) = other.seeds.iter().find(|(of, _)| of == seed)?;
-                    Some(value - other)
-                })
-                .collect();
-            let Some(difference) = Interval::of(&differences) else {
-                continue;
-            };
-            let mut pair = Paired {
-                row: row.name.to_owned(),
-                other: other.name.to_owned(),
-                difference,
-                test: Test::StudentT,
-                bounds: None,
-                standard_error: difference.standard_error(),
-                p: difference.p_value(),
-                p_holm: None,
-                resolvable: None,
-            };
-            if let Some(bootstrap) = &bootstrap {
-                let found = bootstrap.compare(index, to);
-                pair.test = Test::Bootstrap;
-                pair.bounds = Some(found.bounds);
-                pair.standard_error = Some(found.standard_error);
-                pair.p = Some(found.p);
-            }
-            pairs.push(pair);
-        }
-    }
-    correct(pairs.iter_mut().collect());
-    pairs
+    let compared = pairs.into_iter().filter_map(|(index, to)| {
+        let (row, other) = (&rows[index], &rows[to]);
+        let differences: Vec<f64> = row
+            .seeds
+            .iter()
+            .filter_map(|(seed, value)| {
+                let (_, other) = other.seeds.iter().find(|(of, _)| of == seed)?;
+                Some(value - other)
+            })
+            .collect();
+        let error = bootstrap.as_ref().map(|bootstrap| bootstrap.standard_error(index, to));
+        Paired::new(row.name, other.name, &differences, error)
+    });
+    let mut compared: Vec<Paired> = compared.collect();
+    correct(compared.iter_mut().collect());
+    compared
+}
+
+/// All pairs of rows, each later one with each earlier one.
+pub(super) fn all_pairs(num_rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..num_rows).flat_map(|row| (0..row).map(move |other| (row, other)))
 }
 
 #[cfg(test)]

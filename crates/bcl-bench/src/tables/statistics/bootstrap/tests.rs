@@ -16,13 +16,10 @@ fn row(shift: f64, noise: u64) -> BTreeMap<u64, Vec<f64>> {
 fn a_shift_is_found_and_noise_is_not() {
     let (a, b, c) = (row(0.0, 1), row(0.005, 2), row(0.0, 3));
     let bootstrap = Bootstrap::new(&[&a, &b, &c]).unwrap();
-    let shifted = bootstrap.compare(1, 0);
-    assert!(shifted.p < 0.001 && shifted.bounds[0] > 0.0, "{shifted:?}");
-    let same = bootstrap.compare(2, 0);
-    assert!(same.p > 0.05 && same.bounds[0] < 0.0 && same.bounds[1] > 0.0, "{same:?}");
-    let reversed = bootstrap.compare(0, 2);
-    assert_eq!(reversed.p, same.p);
-    assert!((reversed.standard_error - same.standard_error).abs() < 1e-12);
+    let errors = |row: usize| (bootstrap.means[row] - bootstrap.means[0]) / bootstrap.standard_error(row, 0);
+    assert!(errors(1) > 10.0, "{}", errors(1));
+    assert!(errors(2).abs() < 2.0, "{}", errors(2));
+    assert!((bootstrap.standard_error(0, 2) - bootstrap.standard_error(2, 0)).abs() < 1e-12);
 }
 
 #[test]
@@ -35,18 +32,18 @@ fn the_standard_error_of_users_alone_is_that_of_the_textbook() {
             .collect::<BTreeMap<u64, Vec<f64>>>()
     };
     let (zero, other) = (of(&[0.0; 100]), of(&differences));
-    let found = Bootstrap::new(&[&zero, &other]).unwrap().compare(1, 0).standard_error;
+    let found = Bootstrap::new(&[&zero, &other]).unwrap().standard_error(1, 0);
     let mean = differences.iter().sum::<f64>() / 100.0;
     let variance = differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 100.0;
-    let expected = (variance / 100.0).sqrt();
+    // The correction for five seeds, which is meant for scatter over seeds, errs on the safe side here.
+    let expected = (variance / 100.0 * 5.0 / 4.0).sqrt();
     assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
 }
 
 #[test]
-fn equal_rows_have_a_p_value_of_one() {
+fn equal_rows_have_no_standard_error() {
     let a = row(0.0, 1);
-    let same = Bootstrap::new(&[&a, &a]).unwrap().compare(1, 0);
-    assert_eq!((same.p, same.standard_error), (1.0, 0.0));
+    assert_eq!(Bootstrap::new(&[&a, &a]).unwrap().standard_error(1, 0), 0.0);
 }
 
 #[test]
