@@ -20,7 +20,14 @@ fn recipes(text: &str) -> tempfile::TempDir {
     folder
 }
 
+/// A table of these recipes alone.
 fn table(folder: &Path, out: &str, arguments: &[&str]) -> (Command, PathBuf) {
+    let (mut command, out) = table_with_oracle(folder, out, arguments);
+    command.arg("--without-oracle");
+    (command, out)
+}
+
+fn table_with_oracle(folder: &Path, out: &str, arguments: &[&str]) -> (Command, PathBuf) {
     let out = folder.join(out);
     let mut command = bcl_bench();
     command.arg("table").arg(folder.join("recipes")).arg("--out").arg(&out);
@@ -117,6 +124,30 @@ fn seeds_are_added_to_a_table_and_other_changes_are_refused() {
     }
     let output = make(&["--budget", "2", "--seeds", "2"]).0.output().expect("it starts");
     assert_refused(&output, &["another table", "budget was 1 and is 2", "--out"]);
+}
+
+#[test]
+fn the_supervised_loss_shows_what_could_be_gained() {
+    let folder = recipes(SMALL_RECIPE);
+    let table = to_the_end(table_with_oracle(folder.path(), "t", &["--budget", "0", "--seeds", "5"]));
+    let table: serde_json::Value = serde_json::from_slice(&table).expect("JSON");
+    let names: Vec<_> = table["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| &row["name"])
+        .collect();
+    assert_eq!(names, ["infonce", "bayesian", "supervised"]);
+    assert_eq!(table["pairs"].as_array().map(Vec::len), Some(1), "an oracle is no candidate");
+    let headroom = &table["headroom"][0];
+    assert_eq!(headroom["paired"]["row"], "supervised");
+    assert_eq!(headroom["paired"]["other"], "infonce");
+    let [least, most] = [0, 1].map(|end| table["rows"][1]["weights"][end].as_f64().expect("a weight"));
+    assert!(0.0 < least && least < 1.0 && 1.0 < most, "{least} to {most}");
+    let text = fs::read_to_string(folder.path().join("t/table.md")).expect("a table");
+    for words in ["Against infonce: ", "Headroom: ", "share of the headroom", "| weights |"] {
+        assert!(text.contains(words), "`{words}` is missing in\n{text}");
+    }
 }
 
 #[test]

@@ -15,6 +15,12 @@ pub(crate) struct Arguments {
     /// program wrote report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write no page: compute all tables and curves again from the metrics of their runs, and list what does not follow from them.
+    #[arg(long, conflicts_with_all = ["out", "title", "update"])]
+    check: bool,
+    /// Write no page: write all tables and curves again, by the rules of this version.
+    #[arg(long, conflicts_with_all = ["out", "title"])]
+    update: bool,
     /// Title of the page.
     #[arg(long, default_value = "Results")]
     title: String,
@@ -28,6 +34,13 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     for skipped in &found.skipped {
         notice::note(skipped);
     }
+    if arguments.update {
+        found.update()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.check {
+        return Ok(checked(&found)?);
+    }
     let page = found.to_html(&arguments.title);
     let out = match &arguments.out {
         Some(out) => out.clone(),
@@ -36,4 +49,21 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     write_whole(&out, page.as_bytes())?;
     println!("{}", printable(out.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what does not follow from the runs of its table.
+fn checked(found: &Collection) -> Result<ExitCode, String> {
+    let problems = found.check()?;
+    for problem in &problems {
+        println!("{}", printable(problem));
+    }
+    let (tables, curves) = (found.tables.len(), found.sensitivities.len());
+    if problems.is_empty() {
+        println!("{tables} tables and {curves} sets of curves follow from their runs");
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(format!(
+        "{} figures or texts do not follow from their runs; `bcl-bench report --update` writes them again",
+        problems.len()
+    ))
 }

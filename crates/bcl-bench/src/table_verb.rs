@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// ndcg@20, 0.01 for accuracies].
     #[arg(long, value_name = "DIFFERENCE", value_parser = bound)]
     bound: Option<f64>,
+    /// Leave out the row of the supervised loss, which knows the classes and shows how much a loss could gain.
+    #[arg(long)]
+    without_oracle: bool,
     /// How to search for settings.
     #[arg(long, value_enum, default_value_t = Search::Random)]
     search: Search,
@@ -188,11 +191,14 @@ impl Arguments {
             .chain(dataset.iter().copied())
             .collect::<Vec<_>>()
             .join("/");
-        let rows = Row::find(&name, self.encoder.as_deref(), &self.set, ranges)?;
+        let mut rows = Row::find(&name, self.encoder.as_deref(), &self.set, ranges)?;
+        if !self.without_oracle {
+            rows.extend(Row::oracles(&rows));
+        }
         for keys in rows.iter().flat_map(|row| &row.dropped) {
             notice::note(keys);
         }
-        let metric = rows[0].recipe().comparison_metric();
+        let is_of_ranking = rows[0].recipe().comparison_metric().contains('@');
         let title = published.as_ref().map_or(&self.table, |published| &published.title).clone();
         let parts = [Some(title), self.dataset.clone(), self.part.clone(), self.encoder.clone()];
         Ok(TablePlan {
@@ -209,7 +215,7 @@ impl Arguments {
             tuning_seeds: self.tuning_seeds,
             seeds: self.seeds,
             family: self.compare,
-            bound: self.bound.unwrap_or(if metric.contains('@') { 0.002 } else { 0.01 }),
+            bound: self.bound.unwrap_or(if is_of_ranking { 0.002 } else { 0.01 }),
             command: command(),
         })
     }

@@ -1,7 +1,8 @@
 //! Collects the results in a folder.
 
 use super::markdown;
-use crate::tables::{Sensitivity, TableResult};
+use crate::tables::{Sensitivity, TableResult, differences};
+use bcl_files::FileError;
 use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
 use std::{
@@ -54,6 +55,43 @@ impl Collection {
             ));
         }
         Ok(found)
+    }
+
+    /// Computes all tables and curves again from their runs, and compares `table.md` with its table. Returns what does not follow.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read.
+    pub fn check(&self) -> Result<Vec<String>, String> {
+        let mut problems = Vec::new();
+        let mut note = |path: &Path, found: Vec<String>| {
+            problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", path.display())));
+        };
+        for (path, table) in &self.tables {
+            note(path, differences(table, &table.recomputed()));
+            let text = path.with_extension("md");
+            if text.is_file() && fs::read_to_string(&text).map_err(unreadable(&text))? != table.to_markdown() {
+                note(&text, vec!["is not the text of its table".to_owned()]);
+            }
+        }
+        for (path, curves) in &self.sensitivities {
+            note(path, differences(curves, &curves.recomputed()));
+        }
+        Ok(problems)
+    }
+
+    /// Writes all tables and curves as they [follow](Self::check) from their runs.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn update(&self) -> Result<(), FileError> {
+        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_path_buf();
+        for (path, table) in &self.tables {
+            table.recomputed().write(&folder(path))?;
+        }
+        for (path, curves) in &self.sensitivities {
+            curves.recomputed().write(&folder(path))?;
+        }
+        Ok(())
     }
 
     fn walk(&mut self, folder: &Path) -> Result<(), String> {

@@ -7,6 +7,9 @@ use serde_json::Value;
 /// Loss that others are compared with.
 pub(super) const REFERENCE: &str = "info_nce";
 
+/// Loss that knows the classes. It is no candidate: it shows how much a loss could gain.
+pub(super) const ORACLE: &str = "supervised";
+
 /// The comparisons of a table. The fewer there are, the smaller the differences that they resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Family {
@@ -18,29 +21,45 @@ pub enum Family {
 }
 
 impl Family {
-    /// The pairs of rows to compare, by their numbers: the second is subtracted from the first.
+    /// The pairs of rows to compare, by their numbers: the second is subtracted from the first. Oracles are not among them.
     ///
     /// Of several rows with InfoNCE, a row is compared with the one whose recipe differs from its own in the fewest values; the temperature counts, the
     /// rest of the loss does not.
     pub(super) fn pairs(self, rows: &[Row]) -> Vec<(usize, usize)> {
-        let references: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].loss_name() == REFERENCE).collect();
-        if self == Self::All || references.is_empty() || references.len() == rows.len() {
-            return statistics::all_pairs(rows.len()).collect();
+        let is_candidate = |row: &usize| rows[*row].loss_name() != ORACLE;
+        let candidates: Vec<usize> = (0..rows.len()).filter(is_candidate).collect();
+        let references = of_loss(rows, REFERENCE);
+        if self == Self::All || references.is_empty() || references.len() == candidates.len() {
+            let pairs = statistics::all_pairs(candidates.len());
+            return pairs.map(|(row, other)| (candidates[row], candidates[other])).collect();
         }
-        let apart: Vec<Value> = rows.iter().map(apart_from_loss).collect();
-        let others = (0..rows.len()).filter(|row| !references.contains(row));
-        let with_references = others.flat_map(|row| {
-            let away = |&other: &usize| num_differences(&apart[row], &apart[other]);
-            let least = references.iter().map(away).min();
-            let nearest: Vec<usize> = references
-                .iter()
-                .copied()
-                .filter(|other| Some(away(other)) == least)
-                .collect();
-            nearest.into_iter().map(move |other| (row, other))
-        });
-        with_references.collect()
+        with_nearest(
+            rows,
+            candidates.into_iter().filter(|row| !references.contains(row)),
+            &references,
+        )
     }
+}
+
+/// Each oracle with its InfoNCE, by their numbers.
+pub(super) fn oracles(rows: &[Row]) -> Vec<(usize, usize)> {
+    with_nearest(rows, of_loss(rows, ORACLE), &of_loss(rows, REFERENCE))
+}
+
+fn of_loss(rows: &[Row], loss: &str) -> Vec<usize> {
+    (0..rows.len()).filter(|&row| rows[row].loss_name() == loss).collect()
+}
+
+/// Each of some rows with the reference that differs from it in the fewest values, or with those that differ in as few.
+fn with_nearest(rows: &[Row], some: impl IntoIterator<Item = usize>, references: &[usize]) -> Vec<(usize, usize)> {
+    let apart: Vec<Value> = rows.iter().map(apart_from_loss).collect();
+    let with_references = some.into_iter().flat_map(|row| {
+        let away = |&other: &usize| num_differences(&apart[row], &apart[other]);
+        let least = references.iter().map(away).min();
+        let nearest = references.iter().filter(|other| Some(away(other)) == least);
+        nearest.map(|&other| (row, other)).collect::<Vec<_>>()
+    });
+    with_references.collect()
 }
 
 /// In how many values two recipes differ.
@@ -94,6 +113,26 @@ mod tests {
             assert_eq!(other, format!("{encoder}-infonce"));
         }
         assert_eq!(named(Family::All, "table10/ml-100k").len(), 28);
+    }
+
+    #[test]
+    fn each_row_of_info_nce_has_an_oracle_if_the_data_have_classes() {
+        let with_oracles = |recipes: &str| {
+            let mut rows = Row::find(recipes, None, &[], &Ranges::builtin()).unwrap();
+            rows.extend(Row::oracles(&rows));
+            rows
+        };
+        let rows = with_oracles("table2/planted");
+        let oracle = rows.last().unwrap();
+        assert_eq!(
+            (&*oracle.name, &*oracle.loss_name(), oracle.is_oracle),
+            ("supervised", ORACLE, true)
+        );
+        assert_eq!(oracle.space.0, rows[0].space.0, "an equal search");
+        assert_eq!(oracles(&rows), [(4, 0)]);
+        assert!(Family::All.pairs(&rows).iter().all(|pair| pair.0 < 4 && pair.1 < 4));
+        // Nobody knows which items a user would like.
+        assert!(with_oracles("table10/ml-100k").iter().all(|row| !row.is_oracle));
     }
 
     #[test]

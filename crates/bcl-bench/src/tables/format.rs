@@ -1,7 +1,7 @@
 //! Prints a table as text, for the terminal and as Markdown.
 
 use super::{
-    FEWEST_SEEDS, Paired, RowResult, Search, TableResult, Test, Verdict, expected_best,
+    FEWEST_SEEDS, Paired, Recovery, RowResult, Search, TableResult, Test, Verdict, expected_best,
     statistics::{LEVEL, POWER},
 };
 use bcl_report::{CONFIDENCE, Column, Interval, Table};
@@ -116,11 +116,16 @@ impl TableResult {
                 row.name.clone(),
                 tuned.join(", "),
                 if best.is_nan() { String::new() } else { format!("{best:.4}") },
+                row.weights
+                    .map(|[least, most]| format!("{least:.3} to {most:.3}"))
+                    .unwrap_or_default(),
                 epochs.join(", "),
             ]
         };
         Parts {
-            header: ["row", "settings", "on held-out train", "epochs"].map(str::to_owned).to_vec(),
+            header: ["row", "settings", "on held-out train", "weights", "epochs"]
+                .map(str::to_owned)
+                .to_vec(),
             rows: self.rows.iter().map(row).collect(),
         }
     }
@@ -131,10 +136,7 @@ impl TableResult {
         let row = |pair: &Paired| {
             vec![
                 format!("{} - {}", pair.row, pair.other),
-                match pair.bounds {
-                    Some([low, high]) => format!("{:.4} ({low:.4} to {high:.4})", pair.difference.mean),
-                    None => pair.difference.to_string(),
-                },
+                pair.text(),
                 p(pair.p),
                 p(pair.p_holm),
                 match pair.verdict(self.bound) {
@@ -147,10 +149,30 @@ impl TableResult {
                 },
             ]
         };
-        Parts {
-            header: ["pair", "difference", "p", "p (Holm)", "verdict"].map(str::to_owned).to_vec(),
-            rows: self.pairs.iter().map(row).collect(),
+        let mut header = ["pair", "difference", "p", "p (Holm)", "verdict"].map(str::to_owned).to_vec();
+        let mut rows: Vec<Vec<String>> = self.pairs.iter().map(row).collect();
+        if !self.headroom.is_empty() {
+            header.push("share of the headroom".to_owned());
+            for (cells, pair) in rows.iter_mut().zip(&self.pairs) {
+                cells.push(self.recovered(pair).unwrap_or_default());
+            }
+            // What could be gained, for comparison. Its p-value is not corrected for the other pairs.
+            rows.extend(self.headroom.iter().map(|headroom| {
+                let mut cells = row(&headroom.paired);
+                cells[3].clear();
+                cells.push(if headroom.is_known() { "1".to_owned() } else { String::new() });
+                cells
+            }));
         }
+        Parts { header, rows }
+    }
+
+    /// The share of the headroom that a row gains over InfoNCE, as the text of a table cell.
+    fn recovered(&self, pair: &Paired) -> Option<String> {
+        let of_reference = self.headroom.iter().find(|headroom| headroom.paired.other == pair.other)?;
+        let Recovery { share, bounds } = of_reference.recovered.get(&pair.row)?;
+        let [low, high] = bounds;
+        of_reference.is_known().then(|| format!("{share:.2} ({low:.2} to {high:.2})"))
     }
 
     /// What smaller budgets of trials would have found on average, on held-out training data; `None` if trials were not all trained to

@@ -11,7 +11,10 @@ use super::{
 use bcl_collective::Alone;
 use bcl_data::SearchPath;
 use bcl_files::FolderLock;
-use bcl_report::{UserMetrics, read_run, result::Phase};
+use bcl_report::{
+    UserMetrics, read_run,
+    result::{EpochRecord, Phase},
+};
 use bcl_train::{
     error::Error,
     kinds::{Prepared, Surroundings, prepare, prepare_again},
@@ -31,7 +34,12 @@ const TUNED: &str = "tuned";
 /// a file cannot be written, or if the work is interrupted. What was written stays, and the same call continues. A diverging
 /// loss is not an error but a failed trial.
 pub fn run(plan: &TablePlan, out: &Path, pool: &RunPool) -> Result<TableResult, Error> {
-    make(plan, out, pool, &*prepare_table(plan, out, pool)?)
+    let prepared = prepare_table(plan, out, pool)?;
+    let served = plan.served(|row| {
+        let search = row.recipe().search_path(&pool.data_dir);
+        prepared.check(row.recipe(), &search, &pool.backend, 1)
+    });
+    make(&served, out, pool, &*prepared)
 }
 
 /// Loads the data of a plan, and finds out what could stop it before hours of training. If the folder has a table, it must have been made
@@ -51,7 +59,9 @@ pub(super) fn prepare_table(plan: &TablePlan, out: &Path, pool: &RunPool) -> Res
                 plan.rows[0].name, row.name
             )));
         }
-        prepared.check(row.recipe(), &search, &pool.backend, 1)?;
+        if !row.is_oracle {
+            prepared.check(row.recipe(), &search, &pool.backend, 1)?;
+        }
     }
     // Check that the recipes accept the ranges before hours of training.
     for candidate in &draws(plan) {
@@ -301,7 +311,9 @@ fn test_run(folder: &Path, select_by: &str) -> Result<TestRun, Error> {
         .filter(|record| record.epoch == result.validation.epoch)
         .find_map(|record| record.validation.as_ref()?.get(select_by).copied());
     let users = UserMetrics::read(folder)?;
+    let measured = |record: &EpochRecord| Some([*record.omega_quantiles.first()?, *record.omega_quantiles.last()?]);
     Ok(TestRun {
+        weights: records.iter().rev().find_map(measured),
         users: users.and_then(|mut users| users.metrics.remove(select_by)),
         held_out: of_chosen,
         result,

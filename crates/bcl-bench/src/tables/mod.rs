@@ -25,6 +25,7 @@
 //! the table, with the same bytes as a single process.
 
 mod candidates;
+mod check;
 mod family;
 mod format;
 mod look;
@@ -33,6 +34,7 @@ mod outcome;
 mod paper;
 mod plan;
 mod published;
+mod recovery;
 mod result;
 mod row;
 mod run_pool;
@@ -42,6 +44,7 @@ mod space;
 mod statistics;
 mod verdict;
 
+pub(crate) use check::differences;
 pub use family::Family;
 pub(crate) use format::Parts;
 pub use look::Look;
@@ -49,6 +52,7 @@ pub use make::run;
 pub use paper::{Paper, Printed};
 pub use plan::TablePlan;
 pub use published::Published;
+pub use recovery::{Headroom, Recovery};
 pub use result::{RowResult, TableResult, Trial};
 pub use row::Row;
 pub use run_pool::RunPool;

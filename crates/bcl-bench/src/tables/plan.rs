@@ -1,7 +1,10 @@
 //! The plan of a table, saved so that resuming makes the same table.
 
 use super::{Family, Row, Search};
-use bcl_files::input::{self, MOST_WHOLE};
+use bcl_files::{
+    input::{self, MOST_WHOLE},
+    notice,
+};
 use bcl_train::{error::Error, training::DataRecord};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,6 +38,21 @@ impl TablePlan {
     /// The metric for tuning and for comparing rows.
     pub fn select_by(&self) -> String {
         self.rows[0].recipe().comparison_metric().to_owned()
+    }
+
+    /// The plan without the oracles that the data cannot serve, because they have no classes.
+    pub(super) fn served(&self, check: impl Fn(&Row) -> Result<(), Error>) -> Self {
+        let is_served = |row: &&Row| {
+            let problem = if row.is_oracle { check(row).err() } else { None };
+            if let Some(problem) = &problem {
+                notice::note(format!("no row {}: {problem}", row.name));
+            }
+            problem.is_none()
+        };
+        Self {
+            rows: self.rows.iter().filter(is_served).cloned().collect(),
+            ..self.clone()
+        }
     }
 
     /// What the table in a folder recorded about its data; `None` if there is no table yet.

@@ -1,7 +1,7 @@
 //! A finished table, as it is saved and compared.
 
 use super::{
-    Look, Paired, Printed, Row, Search, Space, TablePlan,
+    Family, Headroom, Look, Paired, Printed, Recovery, Row, Search, Space, TablePlan, family,
     paper::with_oracle,
     statistics::{Compared, compare, correct},
 };
@@ -55,6 +55,9 @@ pub struct TableResult {
     pub baselines: BTreeMap<String, Metrics>,
     /// Rows compared with others, on `select_by`.
     pub pairs: Vec<Paired>,
+    /// How much a loss could gain, for each row of the supervised loss.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub headroom: Vec<Headroom>,
     /// The difference up to which rows count as equivalent; `None` in tables of earlier versions, which stated none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bound: Option<f64>,
@@ -96,6 +99,10 @@ pub struct RowResult {
     pub held_out: BTreeMap<u64, f64>,
     /// Seeds that failed, and why.
     pub failed: BTreeMap<u64, String>,
+    /// Least and greatest weight of a negative after the last epoch, means over seeds; `None` in tables of earlier versions and for encoders whose weights
+    /// are not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub weights: Option<[f64; 2]>,
     /// Means of the test metrics over seeds, with intervals.
     pub figures: BTreeMap<String, Interval>,
     /// Metrics that the paper prints.
@@ -141,7 +148,7 @@ impl RowResult {
     }
 
     /// The metric of each seed.
-    fn values(&self, metric: &str) -> Vec<(u64, f64)> {
+    pub(super) fn values(&self, metric: &str) -> Vec<(u64, f64)> {
         let value = |(seed, figures): (&u64, &Metrics)| Some((*seed, *figures.get(metric)?));
         self.runs.iter().filter_map(value).collect()
     }
@@ -164,6 +171,8 @@ pub(super) struct TestRun {
     pub(super) users: Option<Vec<f64>>,
     /// The metric on held-out training data of the chosen epoch, if it was chosen.
     pub(super) held_out: Option<f64>,
+    /// Least and greatest weight of a negative after the last epoch, if they were measured.
+    pub(super) weights: Option<[f64; 2]>,
 }
 
 impl Tested<'_> {
@@ -181,10 +190,12 @@ impl Tested<'_> {
         let mut held_out = BTreeMap::new();
         let mut failed = BTreeMap::new();
         let mut epochs = Vec::new();
+        let mut weights: Vec<[f64; 2]> = Vec::new();
         for (seed, outcome) in self.runs {
             match outcome {
                 Ok(run) => {
                     epochs.push(run.result.validation.epoch);
+                    weights.extend(run.weights);
                     runs.insert(seed, with_oracle(&run.result));
                     held_out.extend(run.held_out.map(|figure| (seed, figure)));
                 }
@@ -200,7 +211,9 @@ impl Tested<'_> {
                 .collect();
             Some((metric.clone(), Interval::of(&values)?))
         };
+        let mean_weight = |end: usize| weights.iter().map(|ends| ends[end]).sum::<f64>() / weights.len() as f64;
         RowResult {
+            weights: (!weights.is_empty()).then(|| [mean_weight(0), mean_weight(1)]),
             name: self.row.name.clone(),
             loss: self.row.loss_name(),
             encoder: self.row.encoder(),
@@ -234,6 +247,16 @@ impl TableResult {
         let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
         let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
         let pairs = compared(&rows, &users, &select_by, plan.family.pairs(&plan.rows));
+        let oracles = family::oracles(&plan.rows);
+        let headroom = compared(&rows, &users, &select_by, oracles.clone()).into_iter().zip(oracles);
+        let headroom = headroom.map(|(paired, pair)| Headroom {
+            recovered: recovered(&rows, &select_by, pair, Family::InfoNce.pairs(&plan.rows)),
+            paired: Paired {
+                p_holm: paired.p,
+                ..paired
+            },
+        });
+        let headroom = headroom.collect();
         let mut table = Self {
             schema: SCHEMA,
             title: plan.title.clone(),
@@ -251,6 +274,7 @@ impl TableResult {
             rows,
             baselines,
             pairs,
+            headroom,
             bound: Some(plan.bound),
             corrected_for: None,
             verdict: Vec::new(),
@@ -296,6 +320,27 @@ fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
         .into_iter()
         .map(|(name, metrics)| (name, metrics.into_iter().map(mean).collect()));
     means.collect()
+}
+
+/// The share of the headroom between an oracle and its InfoNCE that the rows gain which are compared with it.
+fn recovered(
+    rows: &[RowResult],
+    select_by: &str,
+    (oracle, reference): (usize, usize),
+    pairs: Vec<(usize, usize)>,
+) -> BTreeMap<String, Recovery> {
+    let values = |row: usize| rows[row].values(select_by).into_iter().collect::<BTreeMap<u64, f64>>();
+    let (top, base) = (values(oracle), values(reference));
+    let with_reference = pairs.into_iter().filter(|(_, other)| *other == reference);
+    let shares = with_reference.filter_map(|(row, _)| {
+        let of_row = values(row);
+        let both = base
+            .iter()
+            .filter_map(|(seed, base)| Some((of_row.get(seed)? - base, top.get(seed)? - base)));
+        let (gains, headrooms): (Vec<f64>, Vec<f64>) = both.unzip();
+        Some((rows[row].name.clone(), Recovery::of(&gains, &headrooms)?))
+    });
+    shares.collect()
 }
 
 /// Compares pairs of rows, given by their numbers.

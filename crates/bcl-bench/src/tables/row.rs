@@ -1,6 +1,9 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
-use super::space::{Entry, Ranges, Space, overrides};
+use super::{
+    family::{ORACLE, REFERENCE},
+    space::{Entry, Ranges, Space, overrides},
+};
 use bcl_recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
 use bcl_train::error::Error;
 use serde_json::Value;
@@ -15,6 +18,8 @@ pub struct Row {
     pub space: Space,
     /// Keys of the recipe that a flag made meaningless.
     pub dropped: Vec<DroppedKeys>,
+    /// Whether the row was added to show how much a loss could gain.
+    pub is_oracle: bool,
     found: RecipeSource,
     /// Flags that apply to every run of the row.
     set: Vec<Override>,
@@ -63,6 +68,7 @@ impl Row {
             name: whole.rsplit('/').next().unwrap_or(&whole).to_owned(),
             space: Space::default(),
             dropped,
+            is_oracle: false,
             found,
             set: set.to_vec(),
             recipe,
@@ -86,6 +92,45 @@ impl Row {
     /// The recipe without tuned settings.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
+    }
+
+    /// For each row of InfoNCE, the same with the supervised loss, which leaves out all false negatives; none if some row has that loss already, or the data
+    /// of the recipes have no classes.
+    pub fn oracles(rows: &[Self]) -> Vec<Self> {
+        if rows.iter().any(|row| row.loss_name() == ORACLE) {
+            return Vec::new();
+        }
+        let references: Vec<&Self> = rows.iter().filter(|row| row.loss_name() == REFERENCE).collect();
+        references.into_iter().filter_map(Self::oracle).collect()
+    }
+
+    fn oracle(&self) -> Option<Self> {
+        let name = if self.name.contains("infonce") {
+            self.name.replace("infonce", ORACLE)
+        } else {
+            format!("{}-{ORACLE}", self.name)
+        };
+        let whole = self.recipe.name();
+        let folder = whole.strip_suffix(&self.name).unwrap_or_default();
+        let values = [
+            ("loss.kind".to_owned(), ORACLE.into()),
+            ("name".to_owned(), format!("{folder}{name}").into()),
+        ];
+        let mut set = self.set.clone();
+        set.extend(overrides(&values));
+        let recipe = Recipe::read(&self.found, &set).ok()?;
+        let mut oracle = Self {
+            name,
+            dropped: Vec::new(),
+            is_oracle: true,
+            set,
+            recipe,
+            ..self.clone()
+        };
+        let mut space = mem::take(&mut oracle.space);
+        space.0.retain(|key, range| oracle.takes(&[(key.clone(), range.at(0.0))]));
+        oracle.space = space;
+        Some(oracle)
     }
 
     /// The recipe with some values replaced.

@@ -1,19 +1,25 @@
 //! Summarises a table in sentences.
 
-use super::{FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict, family::REFERENCE};
+use super::{
+    FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict,
+    family::{ORACLE, REFERENCE},
+};
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
 
 impl TableResult {
     /// What is better, worse, equivalent and not known, in sentences.
     pub(super) fn sentences(&self) -> Vec<String> {
+        // An oracle is no candidate.
+        let candidates = || self.rows.iter().filter(|row| row.loss != ORACLE);
         let mut sentences = if self.is_against_reference() {
             against_references(&self.rows, &self.pairs, self.bound)
         } else {
-            let mean = |row: &'_ RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
-            among_all(self.rows.iter().filter_map(mean).collect(), &self.pairs, self.bound)
+            let mean = |row: &RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
+            among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
         };
-        let means = self.rows.iter().filter_map(|row| row.figures.get(&self.select_by));
+        sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound)));
+        let means = candidates().filter_map(|row| row.figures.get(&self.select_by));
         if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
             sentences.extend(beside_baselines(top, &self.baselines, &self.select_by));
         }

@@ -18,7 +18,6 @@ pub(in super::super) struct Bootstrap {
     draws: Vec<Vec<f64>>,
     /// The means without drawing.
     means: Vec<f64>,
-    num_seeds: usize,
 }
 
 impl Bootstrap {
@@ -57,18 +56,14 @@ impl Bootstrap {
         Some(Self {
             draws,
             means: means(&figures, &vec![1.0; seeds.len()], &vec![1.0; num_users]),
-            num_seeds: seeds.len(),
         })
     }
 
     /// The standard error of one row minus another, given by their numbers.
-    ///
-    /// Seeds that are drawn from few scatter less than seeds of their population: their variance is `(n - 1) / n` of it, which is put right.
     pub(super) fn standard_error(&self, row: usize, other: usize) -> f64 {
         let mean = self.means[row] - self.means[other];
         let squares = self.draws.iter().map(|means| (means[row] - means[other] - mean).powi(2));
-        let variance = squares.sum::<f64>() / self.draws.len() as f64;
-        (variance * self.num_seeds as f64 / (self.num_seeds - 1) as f64).sqrt()
+        (squares.sum::<f64>() / self.draws.len() as f64).sqrt()
     }
 }
 

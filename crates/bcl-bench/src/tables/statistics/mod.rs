@@ -76,12 +76,14 @@ pub enum Verdict {
 }
 
 impl Paired {
-    /// Compares a row with another: differences of seeds, and the standard error of the mean difference if more than seeds was drawn.
+    /// Compares a row with another: differences of seeds, and the standard error of the mean difference by a bootstrap, if there is one.
+    ///
+    /// Seeds that are drawn from few scatter less than seeds of their population, so the standard error is at least that of the differences of seeds.
     pub(super) fn new(row: &str, other: &str, differences: &[f64], bootstrap: Option<f64>) -> Option<Self> {
         let difference = Interval::of(differences)?;
         let degrees_of_freedom = difference.count - 1;
-        let standard_error = bootstrap.filter(|_| degrees_of_freedom > 0);
-        let standard_error = standard_error.or_else(|| difference.standard_error());
+        let of_seeds = difference.standard_error();
+        let standard_error = of_seeds.map(|of_seeds| bootstrap.map_or(of_seeds, |error| error.max(of_seeds)));
         let bounds = bootstrap.zip(standard_error).map(|(_, error)| {
             let half_width = t_bound(CONFIDENCE, degrees_of_freedom) * error;
             [difference.mean - half_width, difference.mean + half_width]
@@ -101,6 +103,14 @@ impl Paired {
             p_holm: None,
             resolvable: None,
         })
+    }
+
+    /// The mean difference with its interval, as text.
+    pub(super) fn text(&self) -> String {
+        match self.bounds {
+            Some([low, high]) => format!("{:.4} ({low:.4} to {high:.4})", self.difference.mean),
+            None => self.difference.to_string(),
+        }
     }
 
     /// Whether these are the two rows, in either order.

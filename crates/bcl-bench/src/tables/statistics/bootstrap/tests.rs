@@ -35,8 +35,7 @@ fn the_standard_error_of_users_alone_is_that_of_the_textbook() {
     let found = Bootstrap::new(&[&zero, &other]).unwrap().standard_error(1, 0);
     let mean = differences.iter().sum::<f64>() / 100.0;
     let variance = differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 100.0;
-    // The correction for five seeds, which is meant for scatter over seeds, errs on the safe side here.
-    let expected = (variance / 100.0 * 5.0 / 4.0).sqrt();
+    let expected = (variance / 100.0).sqrt();
     assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
 }
 
