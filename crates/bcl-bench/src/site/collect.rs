@@ -1,7 +1,7 @@
 //! Collects the results in a folder.
 
 use super::markdown;
-use crate::tables::{Sensitivity, TableResult, differences};
+use crate::tables::{Sensitivity, TableResult, Users, differences};
 use bcl_files::FileError;
 use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
@@ -67,7 +67,7 @@ impl Collection {
             problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", path.display())));
         };
         for (path, table) in &self.tables {
-            note(path, differences(table, &table.recomputed()));
+            note(path, differences(table, &again(path, table)?));
             let text = path.with_extension("md");
             if text.is_file() && fs::read_to_string(&text).map_err(unreadable(&text))? != table.to_markdown() {
                 note(&text, vec!["is not the text of its table".to_owned()]);
@@ -83,13 +83,13 @@ impl Collection {
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
-    pub fn update(&self) -> Result<(), FileError> {
-        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_path_buf();
+    pub fn update(&self) -> Result<(), String> {
+        let unwritable = |error: FileError| error.to_string();
         for (path, table) in &self.tables {
-            table.recomputed().write(&folder(path))?;
+            again(path, table)?.write(folder_of(path)).map_err(unwritable)?;
         }
         for (path, curves) in &self.sensitivities {
-            curves.recomputed().write(&folder(path))?;
+            curves.recomputed().write(folder_of(path)).map_err(unwritable)?;
         }
         Ok(())
     }
@@ -162,6 +162,16 @@ impl Collection {
             reason: reason.to_owned(),
         });
     }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// A table as it follows from its runs, and from the metrics of users if they are kept beside it.
+fn again(path: &Path, table: &TableResult) -> Result<TableResult, String> {
+    let users = Users::read(folder_of(path), table.rows.len())?;
+    Ok(table.recomputed(users.as_ref()))
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {

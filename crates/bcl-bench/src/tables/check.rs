@@ -1,6 +1,9 @@
 //! Computes finished tables again from the metrics of their runs.
 
-use super::{Paired, Recovery, Sensitivity, TableResult, Test, statistics::correct};
+use super::{
+    Paired, Recovery, Sensitivity, TableResult, Test, Users,
+    statistics::{Bootstrap, correct},
+};
 use bcl_report::Interval;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,11 +13,11 @@ use std::collections::BTreeMap;
 const TOLERANCE: f64 = 1e-9;
 
 impl TableResult {
-    /// The same table with all figures, comparisons and sentences computed again from its runs, by the rules of this version. The runs of users are not
-    /// in a table, so the standard errors of a bootstrap are taken as they are.
+    /// The same table with all figures, comparisons and sentences computed again from its runs, by the rules of this version. Without the metrics of `users`,
+    /// the standard errors of a bootstrap are taken as they are.
     #[must_use]
-    pub fn recomputed(&self) -> Self {
-        let mut table = self.with_pairs();
+    pub(crate) fn recomputed(&self, users: Option<&Users>) -> Self {
+        let mut table = self.with_pairs(users);
         // The number of pairs of a whole sweep cannot be told from one of its tables.
         if self.corrected_for.is_none() {
             correct(table.pairs.iter_mut().collect());
@@ -24,7 +27,9 @@ impl TableResult {
     }
 
     /// All but the correction for the number of pairs.
-    fn with_pairs(&self) -> Self {
+    fn with_pairs(&self, users: Option<&Users>) -> Self {
+        let users: Option<Vec<_>> = users.and_then(|users| users.0.iter().map(Option::as_ref).collect());
+        let bootstrap = users.and_then(|users| Bootstrap::new(&users));
         let mut table = self.clone();
         for row in &mut table.rows {
             for (metric, figure) in &mut row.figures {
@@ -33,10 +38,10 @@ impl TableResult {
             }
         }
         for pair in &mut table.pairs {
-            *pair = self.again(pair);
+            *pair = self.again(pair, bootstrap.as_ref());
         }
         for headroom in &mut table.headroom {
-            let again = self.again(&headroom.paired);
+            let again = self.again(&headroom.paired, bootstrap.as_ref());
             let [top, base] = [&again.row, &again.other].map(|name| self.of_seeds(name));
             for (name, recovery) in &mut headroom.recovered {
                 let of_row = self.of_seeds(name);
@@ -62,17 +67,19 @@ impl TableResult {
     }
 
     /// A comparison, made again.
-    fn again(&self, pair: &Paired) -> Paired {
+    fn again(&self, pair: &Paired, bootstrap: Option<&Bootstrap>) -> Paired {
         let (row, other) = (self.of_seeds(&pair.row), self.of_seeds(&pair.other));
         let differences: Vec<f64> = row
             .iter()
             .filter_map(|(seed, value)| Some(value - other.get(seed)?))
             .collect();
-        let bootstrap = match pair.test {
-            Test::Bootstrap => pair.standard_error,
+        let number = |name: &str| self.rows.iter().position(|row| row.name == name);
+        let drawn = bootstrap.and_then(|bootstrap| Some(bootstrap.standard_error(number(&pair.row)?, number(&pair.other)?)));
+        let error = match pair.test {
+            Test::Bootstrap => drawn.or(pair.standard_error),
             Test::StudentT => None,
         };
-        let again = Paired::new(&pair.row, &pair.other, &differences, bootstrap);
+        let again = Paired::new(&pair.row, &pair.other, &differences, error);
         let again = again.unwrap_or_else(|| pair.clone());
         Paired {
             p_holm: pair.p_holm,
@@ -85,12 +92,12 @@ impl TableResult {
 impl Sensitivity {
     /// The same curves with all tables [computed again](TableResult::recomputed), if the tables of the whole sweep are here.
     #[must_use]
-    pub fn recomputed(&self) -> Self {
+    pub(crate) fn recomputed(&self) -> Self {
         let mut again = self.clone();
         let number: usize = self.tables.iter().map(|(_, table)| table.pairs.len()).sum();
         let is_whole = self.tables.iter().all(|(_, table)| table.corrected_for == Some(number));
         for (_, table) in &mut again.tables {
-            *table = table.with_pairs();
+            *table = table.with_pairs(None);
         }
         if is_whole {
             let mut tables: Vec<&mut TableResult> = again.tables.iter_mut().map(|(_, table)| table).collect();
@@ -172,7 +179,7 @@ mod tests {
         let (_, mut table) = committed().tables.remove(0);
         table.rows[1].figures.values_mut().next().unwrap().mean += 1e-6;
         table.pairs[0].p = Some(0.5);
-        let found = differences(&table, &table.recomputed());
+        let found = differences(&table, &table.recomputed(None));
         let places: Vec<&str> = found.iter().filter_map(|line| line.split(':').next()).collect();
         assert!(places.iter().any(|place| place.starts_with("rows[1].figures.")), "{places:?}");
         assert!(places.contains(&"pairs[0].p"), "{places:?}");

@@ -290,15 +290,16 @@ impl<'a> TableRun<'a> {
         }
     }
 
-    /// Summarises the results, and writes `table.json` and `table.md`.
+    /// Summarises the results, and writes `table.json`, `table.md` and the metrics of users.
     fn finish(&self, tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Result<TableResult, Error> {
         let mut runs = tested.iter().flat_map(|row| &row.runs);
         let problem = runs.find_map(|(_, run)| run.as_ref().err()).cloned();
-        let table = TableResult::new(self.plan, tested, looks).ok_or_else(|| {
+        let (table, users) = TableResult::new(self.plan, tested, looks).ok_or_else(|| {
             let problem = problem.unwrap_or_else(|| "there are no seeds".to_owned());
             Error::Training(format!("no run of the table finished: {problem}"))
         })?;
         table.write(self.out)?;
+        users.write(self.out)?;
         Ok(table)
     }
 }

@@ -42,6 +42,7 @@ mod search;
 mod sensitivity;
 mod space;
 mod statistics;
+mod users;
 mod verdict;
 
 pub(crate) use check::differences;
@@ -60,3 +61,4 @@ pub use search::{Rung, Search};
 pub use sensitivity::{Curve, Fixed, Sensitivity};
 pub use space::{Range, Ranges, Space};
 pub use statistics::{FEWEST_SEEDS, Paired, Test, Verdict, expected_best, holm};
+pub(crate) use users::Users;

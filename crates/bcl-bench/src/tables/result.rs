@@ -1,7 +1,7 @@
 //! A finished table, as it is saved and compared.
 
 use super::{
-    Family, Headroom, Look, Paired, Printed, Recovery, Row, Search, Space, TablePlan, family,
+    Family, Headroom, Look, Paired, Printed, Recovery, Row, Search, Space, TablePlan, Users, family,
     paper::with_oracle,
     statistics::{Compared, compare, correct},
 };
@@ -234,8 +234,8 @@ impl Tested<'_> {
 }
 
 impl TableResult {
-    /// Summarises the results; `None` if no run finished.
-    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Option<Self> {
+    /// Summarises the results, and returns the metrics of users beside them; `None` if no run finished.
+    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Option<(Self, Users)> {
         let runs = tested.iter().flat_map(|row| &row.runs);
         let results: Vec<&RunResult> = runs.filter_map(|(_, run)| Some(&run.as_ref().ok()?.result)).collect();
         let first = results.first()?;
@@ -244,7 +244,7 @@ impl TableResult {
         let (baselines, metrics) = (mean_baselines(&results), plan.metrics(&results));
         let paper = plan.paper();
         let select_by = plan.select_by();
-        let users: Vec<Option<BTreeMap<u64, Vec<f64>>>> = tested.iter_mut().map(Tested::take_users).collect();
+        let users = Users(tested.iter_mut().map(Tested::take_users).collect()).rounded();
         let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
         let pairs = compared(&rows, &users, &select_by, plan.family.pairs(&plan.rows));
         let oracles = family::oracles(&plan.rows);
@@ -281,7 +281,7 @@ impl TableResult {
             deviations: paper.deviations,
         };
         table.verdict = table.sentences();
-        Some(table)
+        Some((table, users))
     }
 
     /// Writes `table.json` and `table.md` into a folder.
@@ -344,15 +344,10 @@ fn recovered(
 }
 
 /// Compares pairs of rows, given by their numbers.
-fn compared(
-    rows: &[RowResult],
-    users: &[Option<BTreeMap<u64, Vec<f64>>>],
-    select_by: &str,
-    pairs: Vec<(usize, usize)>,
-) -> Vec<Paired> {
+pub(super) fn compared(rows: &[RowResult], users: &Users, select_by: &str, pairs: Vec<(usize, usize)>) -> Vec<Paired> {
     let compared: Vec<Compared<'_>> = rows
         .iter()
-        .zip(users)
+        .zip(&users.0)
         .map(|(row, users)| Compared {
             name: &row.name,
             seeds: row.values(select_by),

@@ -60,7 +60,7 @@ impl Bootstrap {
     }
 
     /// The standard error of one row minus another, given by their numbers.
-    pub(super) fn standard_error(&self, row: usize, other: usize) -> f64 {
+    pub(in super::super) fn standard_error(&self, row: usize, other: usize) -> f64 {
         let mean = self.means[row] - self.means[other];
         let squares = self.draws.iter().map(|means| (means[row] - means[other] - mean).powi(2));
         (squares.sum::<f64>() / self.draws.len() as f64).sqrt()

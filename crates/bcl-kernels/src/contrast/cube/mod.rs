@@ -32,6 +32,9 @@ mod tile;
 /// About as many workgroups as keep a large GPU busy.
 const WORKGROUPS: usize = 512;
 
+/// The most scores by rank that are computed at once, and kept for the backward pass: 64 MiB, and three times that while they are ranked.
+const KEPT: usize = 1 << 24;
+
 /// Bytes of shared memory that every kernel can do with, marks of large tiles included.
 const SHARED: usize = 20 << 10;
 
@@ -132,8 +135,8 @@ impl Ranked {
 }
 
 impl Block<Cube> for Ranked {
-    // 64 MiB, three times: scores, sorted keys and what slopes are made of.
-    const SCORES: usize = 1 << 24;
+    // 32 MiB, three times: scores, sorted keys and what slopes are made of.
+    const SCORES: usize = 1 << 23;
 
     fn losses(anchors: CubeTensor, positives: CubeTensor, negatives: CubeTensor, table: CubeTensor, plan: &Plan) -> CubeTensor {
         let loss = Self::loss(&anchors, &negatives, &table, plan);
@@ -227,7 +230,7 @@ impl Tiled {
 
     /// Whether all anchors can be computed at once: the kernels keep no scores, or not too many.
     fn fits(&self) -> bool {
-        self.by_rank.is_none() || self.anchors.shape()[0] * self.negatives.shape()[0] <= Ranked::SCORES
+        self.by_rank.is_none() || self.anchors.shape()[0] * self.negatives.shape()[0] <= KEPT
     }
 
     /// Another tensor, as the kernels read it.
