@@ -103,9 +103,13 @@ fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>
     if behind.len() == others.len() {
         return vec![format!("{best} is significantly better than every other row.")];
     }
-    let mut sentence = format!("{best} has the highest mean");
+    let mut parts = vec![format!("{best} has the highest mean")];
     if !equivalent.is_empty() {
-        sentence += &format!("; equivalent within {}: {}", bound.unwrap_or_default(), listed(&equivalent));
+        parts.push(format!(
+            "equivalent within {}: {}",
+            bound.unwrap_or_default(),
+            listed(&equivalent)
+        ));
     }
     if !not_known.is_empty() {
         let found = not_known.iter().filter_map(|row| match to_best(row)?.verdict(bound) {
@@ -114,9 +118,13 @@ fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>
         });
         let found = found.max_by(f64::total_cmp);
         let found = found.map(|found| format!(" (a difference of {found:.4} would be)"));
-        sentence += &format!("; not resolved from it: {}{}", listed(&not_known), found.unwrap_or_default());
+        parts.push(format!(
+            "not resolved from it: {}{}",
+            listed(&not_known),
+            found.unwrap_or_default()
+        ));
     }
-    let mut sentences = vec![sentence + "."];
+    let mut sentences = vec![parts.join("; ") + "."];
     if !behind.is_empty() {
         let verb = if behind.len() == 1 { "is" } else { "are" };
         sentences.push(format!("{} {verb} significantly worse than {best}.", listed(&behind)));
