@@ -1,14 +1,11 @@
 //! Which rows of a table are compared.
 
-use super::{Row, statistics};
+use super::{
+    row::{ORACLE, REFERENCE, Row},
+    statistics,
+};
 use clap::ValueEnum;
 use serde_json::Value;
-
-/// Loss that others are compared with.
-pub(super) const REFERENCE: &str = "info_nce";
-
-/// Loss that knows the classes. It is no candidate: it shows how much a loss could gain.
-pub(super) const ORACLE: &str = "supervised";
 
 /// The comparisons of a table. The fewer there are, the smaller the differences that they resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -1,13 +1,16 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
-use super::{
-    family::{ORACLE, REFERENCE},
-    space::{Entry, Ranges, Space, overrides},
-};
+use super::space::{Entry, Ranges, Space, overrides};
 use bcl_recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
 use bcl_train::error::Error;
 use serde_json::Value;
 use std::mem;
+
+/// Loss that others are compared with.
+pub(super) const REFERENCE: &str = "info_nce";
+
+/// Loss that knows the classes. It is no candidate: it shows how much a loss could gain.
+pub(super) const ORACLE: &str = "supervised";
 
 /// A row of a table.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use super::{
     FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict,
-    family::{ORACLE, REFERENCE},
+    row::{ORACLE, REFERENCE},
 };
 use bcl_report::result::Metrics;
 use std::collections::BTreeMap;
