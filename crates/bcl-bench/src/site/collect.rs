@@ -74,7 +74,7 @@ impl Collection {
             }
         }
         for (path, curves) in &self.sensitivities {
-            note(path, differences(curves, &curves.recomputed()));
+            note(path, differences(curves, &curves_again(path, curves)?));
         }
         Ok(problems)
     }
@@ -89,7 +89,7 @@ impl Collection {
             again(path, table)?.write(folder_of(path)).map_err(unwritable)?;
         }
         for (path, curves) in &self.sensitivities {
-            curves.recomputed().write(folder_of(path)).map_err(unwritable)?;
+            curves_again(path, curves)?.write(folder_of(path)).map_err(unwritable)?;
         }
         Ok(())
     }
@@ -172,6 +172,13 @@ fn folder_of(path: &Path) -> &Path {
 fn again(path: &Path, table: &TableResult) -> Result<TableResult, String> {
     let users = Users::read(folder_of(path), table.rows.len())?;
     Ok(table.recomputed(users.as_ref()))
+}
+
+/// The same for curves and their tables.
+fn curves_again(path: &Path, curves: &Sensitivity) -> Result<Sensitivity, String> {
+    let tables = curves.folders().zip(&curves.tables);
+    let users = tables.map(|(folder, (_, table))| Users::read(&folder_of(path).join(folder), table.rows.len()));
+    Ok(curves.recomputed(&users.collect::<Result<Vec<_>, _>>()?))
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {

@@ -90,14 +90,15 @@ impl TableResult {
 }
 
 impl Sensitivity {
-    /// The same curves with all tables [computed again](TableResult::recomputed), if the tables of the whole sweep are here.
+    /// The same curves with all tables [computed again](TableResult::recomputed), with the metrics of users of each. P-values are corrected again if the
+    /// tables of the whole sweep are here.
     #[must_use]
-    pub(crate) fn recomputed(&self) -> Self {
+    pub(crate) fn recomputed(&self, users: &[Option<Users>]) -> Self {
         let mut again = self.clone();
         let number: usize = self.tables.iter().map(|(_, table)| table.pairs.len()).sum();
         let is_whole = self.tables.iter().all(|(_, table)| table.corrected_for == Some(number));
-        for (_, table) in &mut again.tables {
-            *table = table.with_pairs(None);
+        for ((_, table), users) in again.tables.iter_mut().zip(users) {
+            *table = table.with_pairs(users.as_ref());
         }
         if is_whole {
             let mut tables: Vec<&mut TableResult> = again.tables.iter_mut().map(|(_, table)| table).collect();

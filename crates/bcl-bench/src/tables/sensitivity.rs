@@ -102,6 +102,11 @@ pub struct Curve {
     pub held_out: Vec<(f64, f64)>,
 }
 
+/// The folder of the table at a value.
+fn folder(parameter: &str, value: f64) -> String {
+    format!("{parameter}-{value}")
+}
+
 impl Sensitivity {
     /// Makes the table at every value, each in its own folder, and draws the curves.
     ///
@@ -133,7 +138,7 @@ impl Sensitivity {
         let rows = has_not.into_iter().cloned().collect();
         let others = TablePlan { rows, ..plan.clone() };
         // Find what could stop the first table before there is a folder.
-        let folder_of = |value: f64| out.join(format!("{}-{value}", fixed.name));
+        let folder_of = |value: f64| out.join(folder(&fixed.name, value));
         if others.rows.is_empty() {
             prepare_table(&plans[0].1, &folder_of(plans[0].0), pool)?;
         } else {
@@ -189,6 +194,11 @@ impl Sensitivity {
             bcl_files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// The folders of the tables, beside the file of the curves.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = String> {
+        self.tables.iter().map(|(value, _)| folder(&self.parameter, *value))
     }
 
     /// What a badly chosen value costs each row, in sentences.
