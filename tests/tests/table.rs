@@ -148,6 +148,16 @@ fn the_supervised_loss_shows_what_could_be_gained() {
     for words in ["Against infonce: ", "Headroom: ", "share of the headroom", "| weights |"] {
         assert!(text.contains(words), "`{words}` is missing in\n{text}");
     }
+    let report = |flag: &str| {
+        let output = bcl_bench().arg("report").arg(folder.path().join("t")).arg(flag).output();
+        output.expect("it starts")
+    };
+    let checked = report("--check");
+    assert!(checked.status.success(), "{}", shown(&checked));
+    fs::write(folder.path().join("t/table.md"), text.replace("Headroom", "Elbow room")).expect("writable");
+    assert_refused(&report("--check"), &["do not follow from their runs: 1", "--update"]);
+    assert!(report("--update").status.success());
+    assert!(report("--check").status.success());
 }
 
 #[test]

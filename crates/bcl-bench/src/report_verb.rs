@@ -63,7 +63,7 @@ fn checked(found: &Collection) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(format!(
-        "{} figures or texts do not follow from their runs; `bcl-bench report --update` writes them again",
+        "figures and texts that do not follow from their runs: {}; `bcl-bench report --update` writes them again",
         problems.len()
     ))
 }

@@ -17,6 +17,7 @@ pub(super) fn html(table: &TableResult, id: &str) -> String {
             escape(&table.protocol())
         ),
         plot(table),
+        differences(table),
         format!(
             "<section>\n<h3>Test metrics</h3>\n{}</section>\n",
             set("test metrics", Cells::Numbers, &table.main())
@@ -48,6 +49,29 @@ fn plot(table: &TableResult) -> String {
     let all: Vec<_> = rows.chain(baselines).collect();
     format!(
         "<section>\n<h3>{} on the test set</h3>\n<p class=\"intro\">Mean and 95\u{a0}% interval over seeds. The axis does not start at 0.</p>\n{}</section>\n",
+        escape(&table.select_by),
+        page::forest(&all)
+    )
+}
+
+/// A plot of each row minus InfoNCE, and of the supervised loss minus InfoNCE: what could be gained. Empty if rows are compared otherwise.
+fn differences(table: &TableResult) -> String {
+    if !table.is_against_reference() {
+        return String::new();
+    }
+    let pairs = table.pairs.iter().enumerate().map(|(index, pair)| (pair, Some(index)));
+    let headroom = table.headroom.iter().map(|headroom| (&headroom.paired, None));
+    let all: Vec<(String, Option<usize>, Interval)> = pairs
+        .chain(headroom)
+        .map(|(pair, colour)| (format!("{} - {}", pair.row, pair.other), colour, pair.interval()))
+        .collect();
+    let all: Vec<_> = all
+        .iter()
+        .map(|(name, colour, interval)| (&**name, *colour, *interval))
+        .collect();
+    format!(
+        "<section>\n<h3>{} minus InfoNCE</h3>\n<p class=\"intro\">Mean and 95\u{a0}% interval of the differences by seed. The supervised loss, which leaves out all false \
+         negatives, shows what could be gained.</p>\n{}</section>\n",
         escape(&table.select_by),
         page::forest(&all)
     )

@@ -27,7 +27,7 @@ impl TableResult {
     }
 
     /// Whether rows are compared with InfoNCE, and not with all others.
-    pub(super) fn is_against_reference(&self) -> bool {
+    pub(crate) fn is_against_reference(&self) -> bool {
         let is_reference = |name: &str| self.rows.iter().any(|row| row.name == name && row.loss == REFERENCE);
         let with_reference = |pair: &Paired| is_reference(&pair.other) && !is_reference(&pair.row);
         !self.pairs.is_empty() && self.pairs.iter().all(with_reference)

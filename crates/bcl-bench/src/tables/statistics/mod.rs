@@ -105,6 +105,15 @@ impl Paired {
         })
     }
 
+    /// The mean difference with the interval by which it is judged.
+    pub(crate) fn interval(&self) -> Interval {
+        let half_width = self.bounds.map(|[low, high]| (high - low) / 2.0);
+        Interval {
+            half_width: half_width.or(self.difference.half_width),
+            ..self.difference
+        }
+    }
+
     /// The mean difference with its interval, as text.
     pub(super) fn text(&self) -> String {
         match self.bounds {
