@@ -44,12 +44,7 @@ impl TableResult {
             let again = self.again(&headroom.paired, bootstrap.as_ref());
             let [top, base] = [&again.row, &again.other].map(|name| self.of_seeds(name));
             for (name, recovery) in &mut headroom.recovered {
-                let of_row = self.of_seeds(name);
-                let both = base
-                    .iter()
-                    .filter_map(|(seed, base)| Some((of_row.get(seed)? - base, top.get(seed)? - base)));
-                let (gains, headrooms): (Vec<f64>, Vec<f64>) = both.unzip();
-                *recovery = Recovery::of(&gains, &headrooms).unwrap_or(*recovery);
+                *recovery = Recovery::of_runs(&self.of_seeds(name), &base, &top).unwrap_or(*recovery);
             }
             headroom.paired = Paired {
                 p_holm: again.p,

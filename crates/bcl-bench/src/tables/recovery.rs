@@ -50,9 +50,18 @@ impl Headroom {
 }
 
 impl Recovery {
+    /// From the metric of each seed, of a row, of InfoNCE and of the supervised loss.
+    pub(super) fn of_runs(row: &BTreeMap<u64, f64>, reference: &BTreeMap<u64, f64>, oracle: &BTreeMap<u64, f64>) -> Option<Self> {
+        let gains = reference
+            .iter()
+            .filter_map(|(seed, base)| Some((row.get(seed)? - base, oracle.get(seed)? - base)));
+        let (gains, headrooms): (Vec<f64>, Vec<f64>) = gains.unzip();
+        Self::of(&gains, &headrooms)
+    }
+
     /// The ratio of two means over the same seeds, with Fieller's interval (1954). `None` if the interval has no ends, because the headroom may be 0, and with
     /// fewer than two seeds.
-    pub(super) fn of(gains: &[f64], headrooms: &[f64]) -> Option<Self> {
+    fn of(gains: &[f64], headrooms: &[f64]) -> Option<Self> {
         let number = gains.len();
         if number < 2 || headrooms.len() != number {
             return None;

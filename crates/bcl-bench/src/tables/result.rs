@@ -333,12 +333,8 @@ fn recovered(
     let (top, base) = (values(oracle), values(reference));
     let with_reference = pairs.into_iter().filter(|(_, other)| *other == reference);
     let shares = with_reference.filter_map(|(row, _)| {
-        let of_row = values(row);
-        let both = base
-            .iter()
-            .filter_map(|(seed, base)| Some((of_row.get(seed)? - base, top.get(seed)? - base)));
-        let (gains, headrooms): (Vec<f64>, Vec<f64>) = both.unzip();
-        Some((rows[row].name.clone(), Recovery::of(&gains, &headrooms)?))
+        let recovery = Recovery::of_runs(&values(row), &base, &top)?;
+        Some((rows[row].name.clone(), recovery))
     });
     shares.collect()
 }
