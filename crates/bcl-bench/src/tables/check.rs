@@ -46,10 +46,8 @@ impl TableResult {
             for (name, recovery) in &mut headroom.recovered {
                 *recovery = Recovery::of_runs(&self.of_seeds(name), &base, &top).unwrap_or(*recovery);
             }
-            headroom.paired = Paired {
-                p_holm: again.p,
-                ..again
-            };
+            headroom.paired = again;
+            correct(vec![&mut headroom.paired]);
         }
         table
     }

@@ -3,6 +3,7 @@
 use super::{
     Family, Headroom, Look, Paired, Printed, Recovery, Row, Search, Space, TablePlan, Users, family,
     paper::with_oracle,
+    row::ORACLE,
     statistics::{Compared, compare, correct},
 };
 use bcl_files::FileError;
@@ -246,15 +247,18 @@ impl TableResult {
         let select_by = plan.select_by();
         let users = Users(tested.iter_mut().map(Tested::take_users).collect()).rounded();
         let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
-        let pairs = compared(&rows, &users, &select_by, plan.family.pairs(&plan.rows));
-        let oracles = family::oracles(&plan.rows);
-        let headroom = compared(&rows, &users, &select_by, oracles.clone()).into_iter().zip(oracles);
-        let headroom = headroom.map(|(paired, pair)| Headroom {
-            recovered: recovered(&rows, &select_by, pair, Family::InfoNce.pairs(&plan.rows)),
-            paired: Paired {
-                p_holm: paired.p,
-                ..paired
-            },
+        let with_oracles = plan.family.pairs(&plan.rows).into_iter().chain(family::oracles(&plan.rows));
+        let compared = compared(&rows, &users, &select_by, with_oracles);
+        let is_of_oracle = |pair: &Paired| rows.iter().any(|row| row.name == pair.row && row.loss == ORACLE);
+        let (of_oracles, mut pairs): (Vec<_>, Vec<_>) = compared.into_iter().partition(is_of_oracle);
+        correct(pairs.iter_mut().collect());
+        let with_references = Family::InfoNce.pairs(&plan.rows);
+        let headroom = of_oracles.into_iter().map(|mut paired| {
+            correct(vec![&mut paired]);
+            Headroom {
+                recovered: recovered(&rows, &select_by, &paired, &with_references),
+                paired,
+            }
         });
         let headroom = headroom.collect();
         let mut table = Self {
@@ -323,24 +327,20 @@ fn mean_baselines(results: &[&RunResult]) -> BTreeMap<String, Metrics> {
 }
 
 /// The share of the headroom between an oracle and its InfoNCE that the rows gain which are compared with it.
-fn recovered(
-    rows: &[RowResult],
-    select_by: &str,
-    (oracle, reference): (usize, usize),
-    pairs: Vec<(usize, usize)>,
-) -> BTreeMap<String, Recovery> {
-    let values = |row: usize| rows[row].values(select_by).into_iter().collect::<BTreeMap<u64, f64>>();
-    let (top, base) = (values(oracle), values(reference));
-    let with_reference = pairs.into_iter().filter(|(_, other)| *other == reference);
+fn recovered(rows: &[RowResult], select_by: &str, oracle: &Paired, pairs: &[(usize, usize)]) -> BTreeMap<String, Recovery> {
+    let values = |row: &RowResult| row.values(select_by).into_iter().collect::<BTreeMap<u64, f64>>();
+    let named = |name: &str| rows.iter().find(|row| row.name == name).map(values).unwrap_or_default();
+    let (top, base) = (named(&oracle.row), named(&oracle.other));
+    let with_reference = pairs.iter().filter(|(_, other)| rows[*other].name == oracle.other);
     let shares = with_reference.filter_map(|(row, _)| {
-        let recovery = Recovery::of_runs(&values(row), &base, &top)?;
-        Some((rows[row].name.clone(), recovery))
+        let row = &rows[*row];
+        Some((row.name.clone(), Recovery::of_runs(&values(row), &base, &top)?))
     });
     shares.collect()
 }
 
 /// Compares pairs of rows, given by their numbers.
-pub(super) fn compared(rows: &[RowResult], users: &Users, select_by: &str, pairs: Vec<(usize, usize)>) -> Vec<Paired> {
+fn compared(rows: &[RowResult], users: &Users, select_by: &str, pairs: impl IntoIterator<Item = (usize, usize)>) -> Vec<Paired> {
     let compared: Vec<Compared<'_>> = rows
         .iter()
         .zip(&users.0)

@@ -178,7 +178,7 @@ pub(super) struct Compared<'a> {
     pub(super) users: Option<&'a BTreeMap<u64, Vec<f64>>>,
 }
 
-/// Compares pairs of rows, given by their numbers: each first minus its second. The p-values are corrected for the number of pairs.
+/// Compares pairs of rows, given by their numbers: each first minus its second. The p-values are not [corrected](correct) for their number.
 ///
 /// Runs with the same seed share splits, initial values and negatives as far as their recipes allow, so much of the scatter
 /// cancels. With metrics of users, users are drawn anew, too.
@@ -198,9 +198,7 @@ pub(super) fn compare(rows: &[Compared<'_>], pairs: impl IntoIterator<Item = (us
         let error = bootstrap.as_ref().map(|bootstrap| bootstrap.standard_error(index, to));
         Paired::new(row.name, other.name, &differences, error)
     });
-    let mut compared: Vec<Paired> = compared.collect();
-    correct(compared.iter_mut().collect());
-    compared
+    compared.collect()
 }
 
 /// All pairs of rows, each later one with each earlier one.
