@@ -209,7 +209,7 @@ impl<'a> TableRun<'a> {
 
     /// Trains the best settings of each row with every seed.
     fn test(&self, best: Settings, trials: Vec<Vec<Trial>>) -> Result<Vec<Tested<'a>>, Error> {
-        let mut tasks = Vec::new();
+        let mut recipes = Vec::new();
         let mut tested = Vec::new();
         let tuned = self.out.join(TUNED);
         let is_first = self.pool.processes.is_first();
@@ -221,13 +221,6 @@ impl<'a> TableRun<'a> {
             if is_first {
                 bcl_files::write_whole(&tuned.join(format!("{}.toml", row.name)), recipe.to_toml().as_bytes())?;
             }
-            for seed in 0..self.plan.seeds as u64 {
-                tasks.push(Task {
-                    label: format!("{}, seed {seed}", row.name),
-                    recipe: recipe.clone().with_seed(seed),
-                    folder: self.out.join("test").join(format!("{}-{seed}", row.name)),
-                });
-            }
             tested.push(Tested {
                 row,
                 trials,
@@ -235,11 +228,21 @@ impl<'a> TableRun<'a> {
                 recipe_hash: recipe.hash(),
                 runs: Vec::new(),
             });
+            recipes.push(recipe);
         }
+        // All rows with one seed, then all with the next: a table that is interrupted has whole seeds, which can be compared.
+        let tasks: Vec<Task> = (0..self.plan.seeds as u64)
+            .flat_map(|seed| self.plan.rows.iter().zip(&recipes).map(move |(row, recipe)| (seed, row, recipe)))
+            .map(|(seed, row, recipe)| Task {
+                label: format!("{}, seed {seed}", row.name),
+                recipe: recipe.clone().with_seed(seed),
+                folder: self.out.join("test").join(format!("{}-{seed}", row.name)),
+            })
+            .collect();
         let select_by = self.plan.select_by();
         let results = self.pool.each(&tasks, |task| self.measure(task, &select_by))?;
         for (index, (task, result)) in tasks.iter().zip(results).enumerate() {
-            tested[index / self.plan.seeds].runs.push((task.recipe.seed(), result));
+            tested[index % recipes.len()].runs.push((task.recipe.seed(), result));
         }
         Ok(tested)
     }
