@@ -1,7 +1,7 @@
 //! Reads the results of training runs, compares them over seeds, and shows them as terminal tables, SVG charts and HTML reports.
 //!
 //! `bcl-train` writes one folder per run: the resolved recipe (`recipe.toml`), one record per epoch (`metrics.jsonl`), the result
-//! (`result.json`), for recommenders the metrics of each user (`users.csv`), and for images and graphs pictures of the learned
+//! (`result.json`), the metrics of each user or graph (`users.csv`, `graphs.csv`), and for images and graphs pictures of the learned
 //! features (`showcase.json`). This crate defines the schema of these files and
 //! does everything that needs no tensors: it does not depend on Burn and builds in seconds.
 //!
@@ -25,7 +25,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | find and read runs | [`find_runs`], [`read_run`] |
-//! | read the metrics of each user of a recommender | [`UserMetrics`] |
+//! | read the metrics of each user or graph | [`SampleMetrics`] |
 //! | work with the result and the epochs of a run | [`result::RunResult`], [`result::EpochRecord`] |
 //! | average over seeds, with 95 % confidence intervals | [`Interval`] |
 //! | compare recipes, paired by seed | [`Comparison`], and its text, JSON and CSV forms |
@@ -63,10 +63,10 @@ mod read;
 pub mod result;
 #[cfg(test)]
 mod sample;
+mod sample_metrics;
 mod showcase;
 mod terminal;
 mod units;
-mod user_metrics;
 
 pub use comparison::{Choice, Comparison, DataTable, Difference, Intervals, Row, RowKind};
 pub use error::ReportError;
@@ -76,6 +76,6 @@ pub use html::{render_html, write_html};
 pub use interval::{CONFIDENCE, Interval, t_bound, t_test};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
+pub use sample_metrics::{SampleKind, SampleMetrics};
 pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use terminal::{Cell, Column, Table, TextStyle};
-pub use user_metrics::{USERS_FILE, UserMetrics};

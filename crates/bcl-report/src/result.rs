@@ -1,6 +1,6 @@
 //! The files of a run: one record per epoch (`metrics.jsonl`) and one result (`result.json`).
 
-use crate::{Showcase, UserMetrics};
+use crate::{SampleMetrics, Showcase};
 use bcl_data::LoadReport;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -336,9 +336,9 @@ pub struct RunResult {
     pub peak_memory_bytes: Option<u64>,
     /// The resolved recipe.
     pub recipe: serde_json::Value,
-    /// Metrics of each user of a recommender; kept in `users.csv`, and not read with the result.
+    /// Metrics of each user or graph; kept in a [file](crate::SampleKind::file) of their own, and not read with the result.
     #[serde(skip)]
-    pub users: Option<UserMetrics>,
+    pub samples: Option<SampleMetrics>,
     /// Pictures of a run on images or graphs; kept in `showcase.json`.
     #[serde(skip)]
     pub showcase: Option<Showcase>,

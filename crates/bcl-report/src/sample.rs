@@ -163,7 +163,7 @@ pub(super) fn run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<EpochRec
             "selection": { "held_out": 0.1, "metric": "ndcg@20", "oracle": true },
             "evaluation": { "cutoffs": [5, 10, 20] },
         }),
-        users: None,
+        samples: None,
         showcase: None,
     };
     (result, records)

@@ -1,7 +1,7 @@
 //! Collects the results in a folder.
 
 use super::markdown;
-use crate::tables::{Sensitivity, TableResult, Users, differences};
+use crate::tables::{Samples, Sensitivity, TableResult, differences};
 use bcl_files::FileError;
 use bcl_report::Skipped;
 use serde::de::DeserializeOwned;
@@ -168,17 +168,17 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// A table as it follows from its runs, and from the metrics of users if they are kept beside it.
+/// A table as it follows from its runs, and from the metrics of samples if they are kept beside it.
 fn again(path: &Path, table: &TableResult) -> Result<TableResult, String> {
-    let users = Users::read(folder_of(path), table.rows.len())?;
-    Ok(table.recomputed(users.as_ref()))
+    let samples = Samples::read(folder_of(path), table.rows.len())?;
+    Ok(table.recomputed(samples.as_ref()))
 }
 
 /// The same for curves and their tables.
 fn curves_again(path: &Path, curves: &Sensitivity) -> Result<Sensitivity, String> {
     let tables = curves.folders().zip(&curves.tables);
-    let users = tables.map(|(folder, (_, table))| Users::read(&folder_of(path).join(folder), table.rows.len()));
-    Ok(curves.recomputed(&users.collect::<Result<Vec<_>, _>>()?))
+    let samples = tables.map(|(folder, (_, table))| Samples::read(&folder_of(path).join(folder), table.rows.len()));
+    Ok(curves.recomputed(&samples.collect::<Result<Vec<_>, _>>()?))
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {

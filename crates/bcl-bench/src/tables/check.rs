@@ -1,7 +1,7 @@
 //! Computes finished tables again from the metrics of their runs.
 
 use super::{
-    Paired, Recovery, Sensitivity, TableResult, Test, Users,
+    Paired, Recovery, Samples, Sensitivity, TableResult, Test,
     statistics::{Bootstrap, correct},
 };
 use bcl_report::Interval;
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 const TOLERANCE: f64 = 1e-9;
 
 impl TableResult {
-    /// The same table with all figures, comparisons and sentences computed again from its runs, by the rules of this version. Without the metrics of `users`,
+    /// The same table with all figures, comparisons and sentences computed again from its runs, by the rules of this version. Without the metrics of `samples`,
     /// the standard errors of a bootstrap are taken as they are.
     #[must_use]
-    pub(crate) fn recomputed(&self, users: Option<&Users>) -> Self {
-        let mut table = self.with_pairs(users);
+    pub(crate) fn recomputed(&self, samples: Option<&Samples>) -> Self {
+        let mut table = self.with_pairs(samples);
         // The number of pairs of a whole sweep cannot be told from one of its tables.
         if self.corrected_for.is_none() {
             correct(table.pairs.iter_mut().collect());
@@ -27,9 +27,9 @@ impl TableResult {
     }
 
     /// All but the correction for the number of pairs.
-    fn with_pairs(&self, users: Option<&Users>) -> Self {
-        let users: Option<Vec<_>> = users.and_then(|users| users.0.iter().map(Option::as_ref).collect());
-        let bootstrap = users.and_then(|users| Bootstrap::new(&users));
+    fn with_pairs(&self, samples: Option<&Samples>) -> Self {
+        let samples: Option<Vec<_>> = samples.and_then(|samples| samples.0.iter().map(Option::as_ref).collect());
+        let bootstrap = samples.and_then(|samples| Bootstrap::new(&samples));
         let mut table = self.clone();
         for row in &mut table.rows {
             for (metric, figure) in &mut row.figures {
@@ -83,15 +83,15 @@ impl TableResult {
 }
 
 impl Sensitivity {
-    /// The same curves with all tables [computed again](TableResult::recomputed), with the metrics of users of each. P-values are corrected again if the
+    /// The same curves with all tables [computed again](TableResult::recomputed), with the metrics of samples of each. P-values are corrected again if the
     /// tables of the whole sweep are here.
     #[must_use]
-    pub(crate) fn recomputed(&self, users: &[Option<Users>]) -> Self {
+    pub(crate) fn recomputed(&self, samples: &[Option<Samples>]) -> Self {
         let mut again = self.clone();
         let number: usize = self.tables.iter().map(|(_, table)| table.pairs.len()).sum();
         let is_whole = self.tables.iter().all(|(_, table)| table.corrected_for == Some(number));
-        for ((_, table), users) in again.tables.iter_mut().zip(users) {
-            *table = table.with_pairs(users.as_ref());
+        for ((_, table), samples) in again.tables.iter_mut().zip(samples) {
+            *table = table.with_pairs(samples.as_ref());
         }
         if is_whole {
             let mut tables: Vec<&mut TableResult> = again.tables.iter_mut().map(|(_, table)| table).collect();

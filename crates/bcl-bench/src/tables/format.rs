@@ -4,7 +4,7 @@ use super::{
     FEWEST_SEEDS, Paired, Recovery, RowResult, Search, TableResult, Test, Verdict, expected_best,
     statistics::{LEVEL, POWER},
 };
-use bcl_report::{CONFIDENCE, Column, Interval, Table};
+use bcl_report::{CONFIDENCE, Column, Interval, Table, result::DataSize};
 use std::fmt;
 
 /// A table in parts, which the terminal, Markdown and the page format in their own ways.
@@ -27,8 +27,15 @@ impl TableResult {
             (budget, Search::Halving) => format!("{budget} trials per row{seeds} by successive halving, {chosen}"),
         };
         let test = match self.pairs.first().map(|pair| pair.test) {
-            Some(Test::Bootstrap) => "Student's t with the standard error of a paired bootstrap over users and seeds",
-            _ => "Student's t over seeds",
+            Some(Test::Bootstrap) => {
+                let samples = match self.data.size {
+                    DataSize::Interactions { .. } => "users",
+                    DataSize::Graphs { .. } => "graphs",
+                    DataSize::Images { .. } => "images",
+                };
+                format!("Student's t with the standard error of a paired bootstrap over {samples} and seeds")
+            }
+            _ => "Student's t over seeds".to_owned(),
         };
         let with = if self.is_against_reference() { " with InfoNCE" } else { "" };
         let bound = self.bound.map_or(String::new(), |bound| {

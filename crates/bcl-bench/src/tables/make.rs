@@ -12,7 +12,7 @@ use bcl_collective::Alone;
 use bcl_data::SearchPath;
 use bcl_files::FolderLock;
 use bcl_report::{
-    UserMetrics, read_run,
+    SampleMetrics, read_run,
     result::{EpochRecord, Phase},
 };
 use bcl_train::{
@@ -232,7 +232,13 @@ impl<'a> TableRun<'a> {
         }
         // All rows with one seed, then all with the next: a table that is interrupted has whole seeds, which can be compared.
         let tasks: Vec<Task> = (0..self.plan.seeds as u64)
-            .flat_map(|seed| self.plan.rows.iter().zip(&recipes).map(move |(row, recipe)| (seed, row, recipe)))
+            .flat_map(|seed| {
+                self.plan
+                    .rows
+                    .iter()
+                    .zip(&recipes)
+                    .map(move |(row, recipe)| (seed, row, recipe))
+            })
             .map(|(seed, row, recipe)| Task {
                 label: format!("{}, seed {seed}", row.name),
                 recipe: recipe.clone().with_seed(seed),
@@ -293,16 +299,16 @@ impl<'a> TableRun<'a> {
         }
     }
 
-    /// Summarises the results, and writes `table.json`, `table.md` and the metrics of users.
+    /// Summarises the results, and writes `table.json`, `table.md` and the metrics of samples.
     fn finish(&self, tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Result<TableResult, Error> {
         let mut runs = tested.iter().flat_map(|row| &row.runs);
         let problem = runs.find_map(|(_, run)| run.as_ref().err()).cloned();
-        let (table, users) = TableResult::new(self.plan, tested, looks).ok_or_else(|| {
+        let (table, samples) = TableResult::new(self.plan, tested, looks).ok_or_else(|| {
             let problem = problem.unwrap_or_else(|| "there are no seeds".to_owned());
             Error::Training(format!("no run of the table finished: {problem}"))
         })?;
         table.write(self.out)?;
-        users.write(self.out)?;
+        samples.write(self.out)?;
         Ok(table)
     }
 }
@@ -314,11 +320,11 @@ fn test_run(folder: &Path, select_by: &str) -> Result<TestRun, Error> {
     let of_chosen = selection
         .filter(|record| record.epoch == result.validation.epoch)
         .find_map(|record| record.validation.as_ref()?.get(select_by).copied());
-    let users = UserMetrics::read(folder)?;
+    let samples = SampleMetrics::read(folder)?;
     let measured = |record: &EpochRecord| Some([*record.omega_quantiles.first()?, *record.omega_quantiles.last()?]);
     Ok(TestRun {
         weights: records.iter().rev().find_map(measured),
-        users: users.and_then(|mut users| users.metrics.remove(select_by)),
+        samples: samples.and_then(|mut samples| samples.metrics.remove(select_by)),
         held_out: of_chosen,
         result,
     })

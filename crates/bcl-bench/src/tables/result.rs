@@ -1,7 +1,7 @@
 //! A finished table, as it is saved and compared.
 
 use super::{
-    Family, Headroom, Look, Paired, Printed, Recovery, Row, Search, Space, TablePlan, Users, family,
+    Family, Headroom, Look, Paired, Printed, Recovery, Row, Samples, Search, Space, TablePlan, family,
     paper::with_oracle,
     row::ORACLE,
     statistics::{Compared, compare, correct},
@@ -168,8 +168,8 @@ pub(super) struct Tested<'a> {
 #[derive(Serialize, Deserialize)]
 pub(super) struct TestRun {
     pub(super) result: RunResult,
-    /// The metric that rows are compared by, of each user, if it was recorded.
-    pub(super) users: Option<Vec<f64>>,
+    /// The metric that rows are compared by, of each sample, if it was recorded.
+    pub(super) samples: Option<Vec<f64>>,
     /// The metric on held-out training data of the chosen epoch, if it was chosen.
     pub(super) held_out: Option<f64>,
     /// Least and greatest weight of a negative after the last epoch, if they were measured.
@@ -177,13 +177,13 @@ pub(super) struct TestRun {
 }
 
 impl Tested<'_> {
-    /// Takes the metrics of users out of the runs; `None` if a run has none.
-    fn take_users(&mut self) -> Option<BTreeMap<u64, Vec<f64>>> {
+    /// Takes the metrics of samples out of the runs; `None` if a run has none.
+    fn take_samples(&mut self) -> Option<BTreeMap<u64, Vec<f64>>> {
         let finished = self
             .runs
             .iter_mut()
             .filter_map(|(seed, run)| Some((*seed, run.as_mut().ok()?)));
-        finished.map(|(seed, run)| Some((seed, run.users.take()?))).collect()
+        finished.map(|(seed, run)| Some((seed, run.samples.take()?))).collect()
     }
 
     fn summed_up(self, metrics: &[String], paper: &Printed) -> RowResult {
@@ -235,8 +235,8 @@ impl Tested<'_> {
 }
 
 impl TableResult {
-    /// Summarises the results, and returns the metrics of users beside them; `None` if no run finished.
-    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Option<(Self, Users)> {
+    /// Summarises the results, and returns the metrics of samples beside them; `None` if no run finished.
+    pub(super) fn new(plan: &TablePlan, mut tested: Vec<Tested<'_>>, looks: Vec<Look>) -> Option<(Self, Samples)> {
         let runs = tested.iter().flat_map(|row| &row.runs);
         let results: Vec<&RunResult> = runs.filter_map(|(_, run)| Some(&run.as_ref().ok()?.result)).collect();
         let first = results.first()?;
@@ -245,10 +245,10 @@ impl TableResult {
         let (baselines, metrics) = (mean_baselines(&results), plan.metrics(&results));
         let paper = plan.paper();
         let select_by = plan.select_by();
-        let users = Users(tested.iter_mut().map(Tested::take_users).collect()).rounded();
+        let samples = Samples(tested.iter_mut().map(Tested::take_samples).collect()).rounded();
         let rows: Vec<RowResult> = tested.into_iter().map(|row| row.summed_up(&metrics, &paper)).collect();
         let with_oracles = plan.family.pairs(&plan.rows).into_iter().chain(family::oracles(&plan.rows));
-        let compared = compared(&rows, &users, &select_by, with_oracles);
+        let compared = compared(&rows, &samples, &select_by, with_oracles);
         let is_of_oracle = |pair: &Paired| rows.iter().any(|row| row.name == pair.row && row.loss == ORACLE);
         let (of_oracles, mut pairs): (Vec<_>, Vec<_>) = compared.into_iter().partition(is_of_oracle);
         correct(pairs.iter_mut().collect());
@@ -285,7 +285,7 @@ impl TableResult {
             deviations: paper.deviations,
         };
         table.verdict = table.sentences();
-        Some((table, users))
+        Some((table, samples))
     }
 
     /// Writes `table.json` and `table.md` into a folder.
@@ -340,14 +340,19 @@ fn recovered(rows: &[RowResult], select_by: &str, oracle: &Paired, pairs: &[(usi
 }
 
 /// Compares pairs of rows, given by their numbers.
-fn compared(rows: &[RowResult], users: &Users, select_by: &str, pairs: impl IntoIterator<Item = (usize, usize)>) -> Vec<Paired> {
+fn compared(
+    rows: &[RowResult],
+    samples: &Samples,
+    select_by: &str,
+    pairs: impl IntoIterator<Item = (usize, usize)>,
+) -> Vec<Paired> {
     let compared: Vec<Compared<'_>> = rows
         .iter()
-        .zip(&users.0)
-        .map(|(row, users)| Compared {
+        .zip(&samples.0)
+        .map(|(row, samples)| Compared {
             name: &row.name,
             seeds: row.values(select_by),
-            users: users.as_ref(),
+            samples: samples.as_ref(),
         })
         .collect();
     compare(&compared, pairs)

@@ -167,7 +167,7 @@ mod tests {
             .map(|(name, values)| Compared {
                 name,
                 seeds: of_seeds(values),
-                users: None,
+                samples: None,
             })
             .collect();
         let row = |(name, _): &(&str, &[f64])| RowResult {

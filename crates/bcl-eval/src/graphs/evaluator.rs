@@ -12,7 +12,7 @@ use bcl_data::{
     Seed,
     graphs::{Graph, GraphData},
 };
-use bcl_report::{Showcase, result::Metrics};
+use bcl_report::{SampleKind, SampleMetrics, Showcase, result::Metrics};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::seq::SliceRandom;
 use std::{collections::BTreeMap, sync::Arc};
@@ -48,6 +48,7 @@ pub fn why_classifiers_are_off(data: &GraphData) -> Option<String> {
 /// let evaluation = evaluator.encoder(&vectors)?;
 /// assert_eq!(evaluation.metrics["rbf_svm"], 1.0);
 /// assert_eq!(evaluation.folds["rbf_svm"], [1.0; 5]);
+/// assert_eq!(evaluation.hits["rbf_svm"], [true; 60]);
 /// # Ok::<(), bcl_eval::graphs::GraphError>(())
 /// ```
 #[derive(Debug)]
@@ -59,12 +60,27 @@ pub struct GraphEvaluator {
 }
 
 /// The evaluation of graph vectors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct GraphEvaluation {
     /// The mean accuracy over the folds, by classifier.
     pub metrics: Metrics,
     /// The accuracy of each fold, by classifier.
     pub folds: BTreeMap<String, Vec<f64>>,
+    /// Whether the class of each graph is predicted in the fold that tests it, by classifier.
+    pub hits: BTreeMap<String, Vec<bool>>,
+}
+
+impl GraphEvaluation {
+    /// The hits as metrics of each graph.
+    pub fn samples(&self) -> SampleMetrics {
+        let num_graphs = self.hits.values().next().map_or(0, Vec::len);
+        let of = |hits: &Vec<bool>| hits.iter().map(|&hit| f64::from(u8::from(hit))).collect();
+        SampleMetrics {
+            kind: SampleKind::Graph,
+            ids: (1..=num_graphs).map(|graph| graph.to_string()).collect(),
+            metrics: self.hits.iter().map(|(name, hits)| (name.clone(), of(hits))).collect(),
+        }
+    }
 }
 
 impl GraphEvaluator {
@@ -96,10 +112,7 @@ impl GraphEvaluator {
     /// # Panics
     /// Panics if there is not one vector per graph.
     pub fn encoder(&self, vectors: &Vectors) -> Result<GraphEvaluation, GraphError> {
-        let mut evaluation = GraphEvaluation {
-            metrics: Metrics::new(),
-            folds: BTreeMap::new(),
-        };
+        let mut evaluation = GraphEvaluation::default();
         let Some(validator) = &self.validator else {
             return vectors.check_finite().map(|()| evaluation);
         };
@@ -109,6 +122,9 @@ impl GraphEvaluator {
             evaluation.metrics.insert(kind.name().to_owned(), found.mean());
             let folds = found.folds.iter().map(|fold| fold.accuracy).collect();
             evaluation.folds.insert(kind.name().to_owned(), folds);
+            let predicted = found.predictions.iter().zip(self.data.labels());
+            let hits = predicted.map(|(class, label)| class == label).collect();
+            evaluation.hits.insert(kind.name().to_owned(), hits);
         }
         Ok(evaluation)
     }

@@ -17,7 +17,7 @@ use bcl_data::Seed;
 use bcl_files::notice::{self, Working, working};
 use bcl_recipe::LossConfig;
 use bcl_report::{
-    Showcase, UserMetrics,
+    SampleMetrics, Showcase,
     result::{Chosen, DataSummary, EpochRecord, Metrics, Phase, RunResult, SCHEMA},
 };
 use burn::tensor::Device;
@@ -68,8 +68,8 @@ pub struct Outcome {
     pub folds: BTreeMap<String, Vec<f64>>,
     /// Metrics of the baselines.
     pub baselines: Baselines,
-    /// Metrics of each user of a recommender.
-    pub users: Option<UserMetrics>,
+    /// Metrics of each user or graph.
+    pub samples: Option<SampleMetrics>,
     /// Pictures for the report.
     pub showcase: Option<Showcase>,
 }
@@ -307,7 +307,7 @@ impl<K: Kind> Run<'_, K> {
             epoch_seconds: epoch_seconds.get(epoch_seconds.len() / 2).copied().unwrap_or_default(),
             peak_memory_bytes: self.around.backend.peak_memory(),
             recipe: serde_json::to_value(self.recipe.to_table()).expect("a recipe is plain data"),
-            users: outcome.users,
+            samples: outcome.samples,
             showcase: outcome.showcase,
         }
     }

@@ -364,7 +364,7 @@ impl RunFolder {
         Ok(bcl_files::write_whole(&self.metrics_file(), &lines(records))?)
     }
 
-    /// Writes the files of a finished run: metrics, result with showcase or metrics of users, and report.
+    /// Writes the files of a finished run: metrics, result with showcase or metrics of samples, and report.
     ///
     /// # Errors
     /// If one of them cannot be written.
@@ -374,8 +374,8 @@ impl RunFolder {
             showcase.write_map(&self.path)?;
             showcase.write(&self.path)?;
         }
-        if let Some(users) = &result.users {
-            users.write(&self.path)?;
+        if let Some(samples) = &result.samples {
+            samples.write(&self.path)?;
         }
         let text = serde_json::to_vec_pretty(result).expect("a result is plain data");
         checksums::write(&self.path, RESULT, &text)?;

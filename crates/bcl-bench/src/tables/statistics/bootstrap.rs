@@ -1,4 +1,4 @@
-//! A paired bootstrap over users and seeds.
+//! A paired bootstrap over samples and seeds; samples are samples or graphs.
 
 use bcl_data::Seed;
 use rand::{Rng, RngExt};
@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// Number of draws. They settle a standard error to about 1 %.
 const DRAWS: u64 = 10_000;
 
-/// Means of all rows over users and seeds that are drawn with replacement, the same ones for each row.
+/// Means of all rows over samples and seeds that are drawn with replacement, the same ones for each row.
 ///
-/// Users and seeds are crossed: each user is measured with each seed. Drawing both covers what another training *and* other users of the
+/// Samples and seeds are crossed: each sample is measured with each seed. Drawing both covers what another training *and* other samples of the
 /// same kind would change; a test over seeds alone covers the first of these only. The estimate is cautious: it
-/// counts the variance of user and seed together up to three times (Owen, 2007, The pigeonhole bootstrap).
+/// counts the variance of sample and seed together up to three times (Owen, 2007, The pigeonhole bootstrap).
 pub(in super::super) struct Bootstrap {
     /// One mean per row for each draw.
     draws: Vec<Vec<f64>>,
@@ -21,8 +21,8 @@ pub(in super::super) struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Draws, given the metric of each user by seed, for each row. `None` if the rows have fewer than two seeds in common, or not the same
-    /// users.
+    /// Draws, given the metric of each sample by seed, for each row. `None` if the rows have fewer than two seeds in common, or not the same
+    /// samples.
     pub(in super::super) fn new(rows: &[&BTreeMap<u64, Vec<f64>>]) -> Option<Self> {
         Self::with_draws(rows, DRAWS)
     }
@@ -34,9 +34,9 @@ impl Bootstrap {
             .copied()
             .filter(|seed| rows.iter().all(|row| row.contains_key(seed)))
             .collect();
-        let num_users = first.values().next()?.len();
+        let num_samples = first.values().next()?.len();
         let all = || rows.iter().flat_map(|row| row.values());
-        if seeds.len() < 2 || num_users == 0 || all().any(|figures| figures.len() != num_users) {
+        if seeds.len() < 2 || num_samples == 0 || all().any(|figures| figures.len() != num_samples) {
             return None;
         }
         let figures: Vec<Vec<&[f64]>> = rows
@@ -48,14 +48,14 @@ impl Bootstrap {
             .into_par_iter()
             .map(|draw| {
                 let mut random = seed.index(draw).rng();
-                let users = counts(num_users, &mut random);
+                let samples = counts(num_samples, &mut random);
                 let of_seeds = counts(seeds.len(), &mut random);
-                means(&figures, &of_seeds, &users)
+                means(&figures, &of_seeds, &samples)
             })
             .collect();
         Some(Self {
             draws,
-            means: means(&figures, &vec![1.0; seeds.len()], &vec![1.0; num_users]),
+            means: means(&figures, &vec![1.0; seeds.len()], &vec![1.0; num_samples]),
         })
     }
 
@@ -76,16 +76,16 @@ fn counts(number: usize, random: &mut impl Rng) -> Vec<f64> {
     counts
 }
 
-/// The mean of each row over seeds and users with these counts.
-fn means(figures: &[Vec<&[f64]>], of_seeds: &[f64], users: &[f64]) -> Vec<f64> {
-    let number = (of_seeds.len() * users.len()) as f64;
+/// The mean of each row over seeds and samples with these counts.
+fn means(figures: &[Vec<&[f64]>], of_seeds: &[f64], samples: &[f64]) -> Vec<f64> {
+    let number = (of_seeds.len() * samples.len()) as f64;
     let of_row = |row: &Vec<&[f64]>| {
         let sums = row
             .iter()
             .zip(of_seeds)
             .filter(|(_, count)| **count > 0.0)
             .map(|(figures, count)| {
-                let sum: f64 = figures.iter().zip(users).map(|(figure, users)| figure * users).sum();
+                let sum: f64 = figures.iter().zip(samples).map(|(figure, count)| figure * count).sum();
                 count * sum
             });
         sums.sum::<f64>() / number

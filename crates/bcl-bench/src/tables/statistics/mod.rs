@@ -29,7 +29,7 @@ pub enum Test {
     /// Student's t-test over seeds: another training on the same data, measured on the same test set.
     #[default]
     StudentT,
-    /// Student's t-test with the standard error of a paired bootstrap over users and seeds: another training, and other users.
+    /// Student's t-test with the standard error of a paired bootstrap over samples, which are users or graphs, and seeds: another training, and other samples.
     Bootstrap,
 }
 
@@ -174,17 +174,17 @@ pub(super) struct Compared<'a> {
     pub(super) name: &'a str,
     /// The metric of each seed.
     pub(super) seeds: Vec<(u64, f64)>,
-    /// The metric of each user for each seed, if it was recorded.
-    pub(super) users: Option<&'a BTreeMap<u64, Vec<f64>>>,
+    /// The metric of each sample for each seed, if it was recorded.
+    pub(super) samples: Option<&'a BTreeMap<u64, Vec<f64>>>,
 }
 
 /// Compares pairs of rows, given by their numbers: each first minus its second. The p-values are not [corrected](correct) for their number.
 ///
 /// Runs with the same seed share splits, initial values and negatives as far as their recipes allow, so much of the scatter
-/// cancels. With metrics of users, users are drawn anew, too.
+/// cancels. With metrics of samples, samples are drawn anew, too.
 pub(super) fn compare(rows: &[Compared<'_>], pairs: impl IntoIterator<Item = (usize, usize)>) -> Vec<Paired> {
-    let of_users: Option<Vec<_>> = rows.iter().map(|row| row.users).collect();
-    let bootstrap = of_users.and_then(|users| Bootstrap::new(&users));
+    let samples: Option<Vec<_>> = rows.iter().map(|row| row.samples).collect();
+    let bootstrap = samples.and_then(|samples| Bootstrap::new(&samples));
     let compared = pairs.into_iter().filter_map(|(index, to)| {
         let (row, other) = (&rows[index], &rows[to]);
         let differences: Vec<f64> = row

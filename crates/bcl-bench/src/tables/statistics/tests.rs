@@ -6,7 +6,7 @@ fn row<'a>(name: &'a str, values: &[f64]) -> Compared<'a> {
     Compared {
         name,
         seeds: values.iter().enumerate().map(|(seed, value)| (seed as u64, *value)).collect(),
-        users: None,
+        samples: None,
     }
 }
 

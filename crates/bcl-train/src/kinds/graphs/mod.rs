@@ -205,6 +205,7 @@ impl Kind for GraphRecipe {
         let vectors = graphs.vectors(&encoder)?;
         let evaluation = graphs.evaluate(&vectors)?;
         drop(working);
+        let samples = run.data.is_labelled().then(|| evaluation.samples());
         let mut metrics = evaluation.metrics;
         let records = trained.records();
         if let Some(last) = records.last() {
@@ -229,7 +230,7 @@ impl Kind for GraphRecipe {
                 metrics: records[epoch - 1].test.clone().unwrap_or_default(),
             }),
             baselines,
-            users: None,
+            samples,
             showcase: Some(showcase),
         })
     }

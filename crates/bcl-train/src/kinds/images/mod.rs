@@ -244,7 +244,7 @@ impl Kind for ImageRecipe {
             oracle: None,
             folds: BTreeMap::new(),
             baselines: baselines(run.recipe, &evaluator, &run.around.backend.device(), &mut shared)?,
-            users: None,
+            samples: None,
             showcase: Some(showcase),
         })
     }

@@ -30,7 +30,7 @@ use bcl_files::notice;
 use bcl_models::{Graph, Recommender};
 use bcl_recipe::RecommenderRecipe;
 use bcl_report::{
-    UserMetrics,
+    SampleKind, SampleMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
 };
 use burn::tensor::Device;
@@ -199,7 +199,7 @@ impl Kind for RecommenderRecipe {
             }),
             baselines: shared.clone(),
             folds: BTreeMap::new(),
-            users: Some(of_users(run)?),
+            samples: Some(of_users(run)?),
             showcase: None,
         })
     }
@@ -237,7 +237,7 @@ fn histories_too_short(train: &Interactions, share: f64) -> Error {
 }
 
 /// The metrics of each user, by the saved encoder.
-fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<UserMetrics, Error> {
+fn of_users(run: &Run<'_, RecommenderRecipe>) -> Result<SampleMetrics, Error> {
     let (recipe, data, around) = (run.recipe, &run.data, run.around);
     let encoder = trained(recipe, data, around.folder, &around.backend.device())?;
     let stop = around.stop.clone();
@@ -250,10 +250,11 @@ fn metrics_of_users(
     evaluator: &RankingEvaluator,
     scorer: &EmbeddingScorer,
     data: &InteractionData,
-) -> Result<UserMetrics, Error> {
+) -> Result<SampleMetrics, Error> {
     let users = evaluator.users().iter();
-    Ok(UserMetrics {
-        users: users.map(|&user| data.users.raw(user).to_owned()).collect(),
+    Ok(SampleMetrics {
+        kind: SampleKind::User,
+        ids: users.map(|&user| data.users.raw(user).to_owned()).collect(),
         metrics: evaluator.evaluate_users(scorer)?,
     })
 }

@@ -8,7 +8,7 @@ use crate::{error::Error, training::Stop};
 use bcl_data::{InteractionData, Interactions};
 use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankedItem, RankingEvaluator, TopItems};
 use bcl_models::{Embeddings, Similarity};
-use bcl_report::{UserMetrics, result::Metrics};
+use bcl_report::{SampleMetrics, result::Metrics};
 use burn::tensor::{Tensor, TensorData};
 
 /// What a list of recommended items contains.
@@ -41,7 +41,7 @@ pub struct RankingMetrics {
     /// Means over these users.
     pub metrics: Metrics,
     /// Metrics of each user, if requested.
-    pub per_user: Option<UserMetrics>,
+    pub per_user: Option<SampleMetrics>,
 }
 
 impl TrainedRecommender {

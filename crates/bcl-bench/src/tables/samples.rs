@@ -1,4 +1,4 @@
-//! The metric of each user for every run of a table, kept so that its bootstrap can be repeated.
+//! The metric of each test sample, a user or a graph, for every run of a table, kept so that its bootstrap can be repeated.
 
 use bcl_files::FileError;
 use flate2::{Compression, GzBuilder, read::GzDecoder};
@@ -9,13 +9,13 @@ use std::{
     path::Path,
 };
 
-const FILE: &str = "users.csv.gz";
+const FILE: &str = "samples.csv.gz";
 
-/// The metric by which rows are compared, of each user by seed, for each row; `None` if it was not recorded for every run of the row.
+/// The metric by which rows are compared, of each sample by seed, for each row; `None` if it was not recorded for every run of the row.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Users(pub(super) Vec<Option<BTreeMap<u64, Vec<f64>>>>);
+pub(crate) struct Samples(pub(super) Vec<Option<BTreeMap<u64, Vec<f64>>>>);
 
-impl Users {
+impl Samples {
     /// Rounds to single precision, which is what is kept, so that what is computed now is what can be computed again.
     pub(super) fn rounded(mut self) -> Self {
         let figures = self.0.iter_mut().flatten().flat_map(BTreeMap::values_mut).flatten();
@@ -81,19 +81,19 @@ mod tests {
     #[test]
     fn what_is_rounded_reads_back_to_the_bit() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Users::read(folder.path(), 3).unwrap(), None);
+        assert_eq!(Samples::read(folder.path(), 3).unwrap(), None);
         let of_row = BTreeMap::from([(0, vec![1.0 / 3.0, 0.0]), (7, vec![1e-9, 1.0])]);
-        let users = Users(vec![Some(of_row.clone()), None, Some(of_row)]).rounded();
-        users.write(folder.path()).unwrap();
-        assert_eq!(Users::read(folder.path(), 3).unwrap(), Some(users));
-        let error = Users::read(folder.path(), 2).unwrap_err();
-        assert!(error.contains("users.csv.gz:3:"), "{error}");
+        let samples = Samples(vec![Some(of_row.clone()), None, Some(of_row)]).rounded();
+        samples.write(folder.path()).unwrap();
+        assert_eq!(Samples::read(folder.path(), 3).unwrap(), Some(samples));
+        let error = Samples::read(folder.path(), 2).unwrap_err();
+        assert!(error.contains("samples.csv.gz:3:"), "{error}");
     }
 
     #[test]
     fn nothing_is_written_if_nothing_was_recorded() {
         let folder = tempfile::tempdir().unwrap();
-        Users(vec![None, None]).write(folder.path()).unwrap();
+        Samples(vec![None, None]).write(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
