@@ -1,6 +1,6 @@
 //! Collects the results in a folder.
 
-use super::markdown;
+use super::{markdown, quoted};
 use crate::tables::{Samples, Sensitivity, TableResult, differences};
 use bcl_files::FileError;
 use bcl_report::Skipped;
@@ -57,7 +57,15 @@ impl Collection {
         Ok(found)
     }
 
-    /// Computes all tables and curves again from their runs, and compares `table.md` with its table. Returns what does not follow.
+    /// All tables, including those that are part of curves.
+    pub(super) fn all_tables(&self) -> impl Iterator<Item = &TableResult> {
+        let of_curves = self.sensitivities.iter().flat_map(|(_, curves)| &curves.tables);
+        let alone = self.tables.iter().map(|(_, table)| table);
+        alone.chain(of_curves.map(|(_, table)| table))
+    }
+
+    /// Computes all tables and curves again from their runs, and compares `table.md` with its table, and the figures of
+    /// texts with the tables that they link to. Returns what does not follow.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
@@ -75,6 +83,9 @@ impl Collection {
         }
         for (path, curves) in &self.sensitivities {
             note(path, differences(curves, &curves_again(path, curves)?));
+        }
+        for (path, text) in &self.texts {
+            note(path, quoted::unfounded(text, path)?);
         }
         Ok(problems)
     }
@@ -191,7 +202,7 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     })
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> String {
+pub(super) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> String {
     move |error| format!("cannot read {}: {error}", path.display())
 }
 

@@ -58,6 +58,48 @@ pub(super) fn html(text: &str, path: &Path) -> String {
         .replace("</table>", "</table></div>")
 }
 
+/// A part of a text, from one heading to the next.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub(super) title: String,
+    /// Addresses of its links, without fragments.
+    pub(super) links: Vec<String>,
+    /// The words of its paragraphs, items and cells, without code.
+    pub(super) blocks: Vec<String>,
+}
+
+/// The sections of a text.
+pub(super) fn sections(text: &str) -> Vec<Section> {
+    let mut sections = vec![Section::default()];
+    let mut is_title = false;
+    let mut is_code = false;
+    for event in parse(text) {
+        if let Event::Start(Tag::Heading { .. }) = event {
+            sections.push(Section::default());
+        }
+        let section = sections.last_mut().expect("one section or more");
+        match event {
+            Event::Start(Tag::Heading { .. }) => is_title = true,
+            Event::End(TagEnd::Heading(_)) => is_title = false,
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                let (address, _) = dest_url.split_once('#').unwrap_or((&dest_url, ""));
+                section.links.push(address.to_owned());
+            }
+            Event::Text(words) if is_title => section.title.push_str(&words),
+            Event::Start(Tag::Paragraph | Tag::Item | Tag::TableCell) => section.blocks.push(String::new()),
+            Event::Text(words) if !is_code => match section.blocks.last_mut() {
+                Some(block) => block.push_str(&words),
+                None => section.blocks.push(words.into_string()),
+            },
+            Event::SoftBreak => section.blocks.last_mut().into_iter().for_each(|block| block.push(' ')),
+            _ => {}
+        }
+    }
+    sections
+}
+
 fn parse(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }
@@ -70,7 +112,7 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-fn beside(path: &Path, relative: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, relative: &str) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(relative)
 }
 

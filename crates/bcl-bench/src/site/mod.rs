@@ -13,6 +13,7 @@ mod collect;
 mod curves;
 mod markdown;
 mod picture;
+mod quoted;
 mod table;
 
 pub use collect::Collection;

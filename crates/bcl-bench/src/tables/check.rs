@@ -154,14 +154,14 @@ mod tests {
     use crate::site::Collection;
     use std::path::Path;
 
-    /// The tables in this repository.
+    /// The tables and texts in this repository.
     fn committed() -> Collection {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/tables");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         Collection::read(&folder).unwrap()
     }
 
     #[test]
-    fn committed_tables_follow_from_their_runs() {
+    fn committed_tables_follow_from_their_runs_and_texts_from_their_tables() {
         let found = committed();
         assert!(found.tables.len() > 15 && found.sensitivities.len() > 3);
         let problems = found.check().unwrap();
