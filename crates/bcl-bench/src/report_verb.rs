@@ -9,9 +9,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folder with results: tables, curves, texts and images, at any depth.
-    folder: PathBuf,
-    /// HTML page to write; an existing page is replaced [default: report.html in the folder, or report.2.html, … if another
+    /// Folders with results: tables, curves, texts and images, at any depth.
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// HTML page to write; an existing page is replaced [default: report.html in the first folder, or report.2.html, … if another
     /// program wrote report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -22,6 +23,9 @@ pub(crate) struct Arguments {
     /// Write no page: write all tables and curves again, by the rules of this version.
     #[arg(long, conflicts_with_all = ["out", "title"])]
     update: bool,
+    /// Write no page: draw each loss minus InfoNCE, for all tables with five seeds or more, as an SVG file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "title", "check", "update"])]
+    differences: Option<PathBuf>,
     /// Title of the page.
     #[arg(long, default_value = "Results")]
     title: String,
@@ -31,7 +35,10 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     if let Some(out) = &arguments.out {
         refuse_overwriting("--out", out, &["html", "htm"])?;
     }
-    let found = Collection::read(&arguments.folder)?;
+    if let Some(file) = &arguments.differences {
+        refuse_overwriting("--differences", file, &["svg"])?;
+    }
+    let found = Collection::read_all(&arguments.folders)?;
     for skipped in &found.skipped {
         notice::note(skipped);
     }
@@ -42,10 +49,16 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     if arguments.check {
         return Ok(checked(&found)?);
     }
+    if let Some(file) = &arguments.differences {
+        let none = "no table in these folders compares a loss with InfoNCE over five seeds or more; give folders that `bcl-bench table` wrote";
+        write_whole(file, found.forest().ok_or(none)?.as_bytes())?;
+        println!("{}", printable(file.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let page = found.to_html(&arguments.title);
     let out = match &arguments.out {
         Some(out) => out.clone(),
-        None => free_path(&arguments.folder.join("report.html"), &page),
+        None => free_path(&arguments.folders[0].join("report.html"), &page),
     };
     write_whole(&out, page.as_bytes())?;
     println!("{}", printable(out.display()));

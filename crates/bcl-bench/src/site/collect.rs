@@ -35,9 +35,27 @@ impl Collection {
     /// # Errors
     /// Returns an error if the folder cannot be read, a table in it is broken, or it contains no results.
     pub fn read(folder: &Path) -> Result<Self, String> {
+        Self::read_all(&[folder])
+    }
+
+    /// Reads several folders, one after the other, as [`read`](Self::read) reads one.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_all(folders: &[impl AsRef<Path>]) -> Result<Self, String> {
         let mut found = Self::default();
-        fs::read_dir(folder).map_err(unreadable(folder))?;
-        found.walk(folder)?;
+        for folder in folders.iter().map(AsRef::as_ref) {
+            let before = found.count();
+            fs::read_dir(folder).map_err(unreadable(folder))?;
+            found.walk(folder)?;
+            if found.count() == before {
+                return Err(format!(
+                    "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or \
+                     `bcl-bench simulate` wrote",
+                    folder.display()
+                ));
+            }
+        }
         let Self {
             texts,
             pictures,
@@ -47,14 +65,12 @@ impl Collection {
         let shown: Vec<PathBuf> = texts.iter().flat_map(|(path, text)| markdown::pictures(text, path)).collect();
         pictures.retain(|(path, _)| !shown.contains(path));
         skipped.extend(texts.iter().flat_map(|(path, text)| markdown::missing_pictures(text, path)));
-        if found.tables.is_empty() && found.sensitivities.is_empty() && found.texts.is_empty() && found.pictures.is_empty() {
-            return Err(format!(
-                "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or \
-                 `bcl-bench simulate` wrote",
-                folder.display()
-            ));
-        }
         Ok(found)
+    }
+
+    /// Number of results.
+    fn count(&self) -> usize {
+        self.tables.len() + self.sensitivities.len() + self.texts.len() + self.pictures.len()
     }
 
     /// All tables, including those that are part of curves.

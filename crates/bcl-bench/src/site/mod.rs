@@ -11,6 +11,7 @@
 
 mod collect;
 mod curves;
+mod forest;
 mod markdown;
 mod picture;
 mod quoted;

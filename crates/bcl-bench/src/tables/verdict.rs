@@ -26,11 +26,17 @@ impl TableResult {
         sentences
     }
 
+    /// The comparisons of another loss with InfoNCE.
+    pub(crate) fn against_reference(&self) -> impl Iterator<Item = &Paired> {
+        let is_reference = |name: &str| self.rows.iter().any(|row| row.name == name && row.loss == REFERENCE);
+        self.pairs
+            .iter()
+            .filter(move |pair| is_reference(&pair.other) && !is_reference(&pair.row))
+    }
+
     /// Whether rows are compared with InfoNCE, and not with all others.
     pub(crate) fn is_against_reference(&self) -> bool {
-        let is_reference = |name: &str| self.rows.iter().any(|row| row.name == name && row.loss == REFERENCE);
-        let with_reference = |pair: &Paired| is_reference(&pair.other) && !is_reference(&pair.row);
-        !self.pairs.is_empty() && self.pairs.iter().all(with_reference)
+        !self.pairs.is_empty() && self.against_reference().count() == self.pairs.len()
     }
 }
 

@@ -8,6 +8,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | write a chart to a file | [`LineChart::to_file`], [`write()`] |
+//! | show differences with their intervals | [`ForestChart`] |
 //! | embed a chart in an HTML page | [`LineChart::to_svg`]; the page's style must include [`PALETTE`] and [`STYLE`] |
 //!
 //! ```
@@ -41,6 +42,7 @@
 mod axis;
 mod fan_chart;
 mod feature_map;
+mod forest_chart;
 mod frame;
 mod histogram_strip;
 mod layout;
@@ -55,6 +57,7 @@ mod ticks;
 mod tooltip;
 
 pub use axis::Axis;
+pub use forest_chart::{ForestChart, ForestGroup, ForestPanel};
 pub use line_chart::LineChart;
 pub use picture::write;
 pub use reference::Reference;
