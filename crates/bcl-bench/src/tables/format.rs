@@ -13,6 +13,15 @@ pub(crate) struct Parts {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
+impl RowResult {
+    /// What a search of so many trials would have found on average; `None` if it might have found nothing.
+    fn expected_best(&self, trials: usize) -> Option<f64> {
+        // A trial that failed is never the best.
+        let figures = self.trials.iter().map(|trial| trial.figure.unwrap_or(f64::NEG_INFINITY));
+        expected_best(&figures.collect::<Vec<_>>(), trials).filter(|figure| figure.is_finite())
+    }
+}
+
 impl TableResult {
     /// What was searched and how rows are compared, in a sentence.
     pub fn protocol(&self) -> String {
@@ -193,17 +202,9 @@ impl TableResult {
             .collect();
         budgets.push(self.budget);
         let row = |row: &RowResult| {
-            // A trial that failed is never the best.
-            let figures: Vec<f64> = row
-                .trials
-                .iter()
-                .map(|trial| trial.figure.unwrap_or(f64::NEG_INFINITY))
-                .collect();
-            let expected = budgets.iter().map(|&budget| match expected_best(&figures, budget) {
-                Some(figure) if figure.is_finite() => format!("{figure:.4}"),
-                _ => String::new(),
-            });
-            std::iter::once(row.name.clone()).chain(expected).collect()
+            let expected = budgets.iter().map(|&budget| row.expected_best(budget));
+            let cells = expected.map(|figure| figure.map_or(String::new(), |figure| format!("{figure:.4}")));
+            std::iter::once(row.name.clone()).chain(cells).collect()
         };
         let names = budgets.iter().map(|budget| match budget {
             1 => "1 trial".to_owned(),
@@ -247,6 +248,7 @@ impl TableResult {
                 earlier.join("; ")
             ));
         }
+        cautions.extend(self.unequal_search());
         for row in &self.rows {
             for (seed, problem) in &row.failed {
                 cautions.push(format!("{}, seed {seed}, has no metrics: {problem}", row.name));
@@ -262,6 +264,37 @@ impl TableResult {
             }
         }
         cautions
+    }
+
+    /// Says so if rows were searched in spaces of unequal size, and how much each row's search would still have gained.
+    fn unequal_search(&self) -> Option<String> {
+        let sizes: Vec<usize> = self.rows.iter().map(|row| row.space.0.len()).collect();
+        if self.budget < 2 || sizes.iter().all(|size| *size == sizes[0]) {
+            return None;
+        }
+        let half = self.budget / 2;
+        let rows = self.rows.iter().map(|row| {
+            let gain = row
+                .expected_best(self.budget)
+                .zip(row.expected_best(half))
+                .filter(|_| self.search == Search::Random);
+            let gain = gain.map_or(String::new(), |(all, half)| format!(" (+{:.4})", all - half));
+            format!("{} {}{gain}", row.name, row.space.0.len())
+        });
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        let rose = match self.search {
+            Search::Random => {
+                format!(
+                    ", in brackets how much their expected best on held-out data rose from {half} trials to {}",
+                    self.budget
+                )
+            }
+            Search::Halving => String::new(),
+        };
+        Some(format!(
+            "Each row had {} trials, but not the same number of parameters to search{rose}: {rows}.",
+            self.budget
+        ))
     }
 
     /// Formats the table as Markdown.
