@@ -164,6 +164,12 @@ impl From<RankingError> for Error {
     }
 }
 
+impl From<bcl_recipe::Refusal> for Error {
+    fn from(refusal: bcl_recipe::Refusal) -> Self {
+        Self::Input(refusal.to_string())
+    }
+}
+
 impl From<bcl_backend::BackendError> for Error {
     fn from(error: bcl_backend::BackendError) -> Self {
         Self::Backend(Box::new(error))

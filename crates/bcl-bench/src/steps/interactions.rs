@@ -8,7 +8,7 @@ use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_methods::step::Step;
 use bcl_methods::{Recommendation, batches::InteractionBatch};
 use bcl_models::{Embeddings, Graph};
-use bcl_recipe::RecommenderRecipe;
+use bcl_recipe::{FromData, RecommenderRecipe};
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     training::{
@@ -57,7 +57,11 @@ impl Interactions {
     /// Returns an error if the loss or a negative sampler cannot work on the data.
     pub fn new(recipe: &RecommenderRecipe, data: &InteractionData, device: &Device) -> Result<Self, String> {
         let (train, seed) = (&data.train, Seed(0));
-        let estimator = recipe.loss.estimator(train.density()).map_err(|error| error.to_string())?;
+        let estimator = recipe.loss.estimator(FromData {
+            density: Some(train.density()),
+            num_classes: None,
+        });
+        let estimator = estimator.map_err(|error| error.to_string())?;
         let estimator: Arc<dyn Estimator> = Arc::from(estimator.init());
         let sampler = NegativeSampler::new(&recipe.negatives, train, seed).map_err(|error| error.to_string())?;
         let options = LoaderOptions {

@@ -78,17 +78,3 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
     }
     Ok(())
 }
-
-/// Refuses `tau_plus = "density"`, which only interactions have.
-pub(super) fn check_prior(loss: &LossConfig, samples: &str) -> Result<(), Refusal> {
-    if !loss.tau_plus_is_density() {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        "loss.tau_plus",
-        format!(
-            "is \"density\", which {samples} do not have; give the share of samples that have the anchor's class, such as 0.1 for ten \
-             classes of equal size"
-        ),
-    ))
-}

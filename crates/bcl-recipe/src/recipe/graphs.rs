@@ -3,7 +3,7 @@
 use super::{
     GraphDataConfig, GraphEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
-    check::{check_blocks, check_prior, check_schedule},
+    check::{check_blocks, check_schedule},
     shared_tables,
 };
 use crate::check_header;
@@ -162,7 +162,7 @@ impl RecipeKind for GraphRecipe {
             .map_err(|message| Refusal::of_parameter("encoder", &message))?;
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.loss.check(self.training.epochs)?;
-        check_prior(&self.loss, "graphs")?;
+        self.loss.check_words(false)?;
         self.check_rates()?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check_rate_of_networks()?;

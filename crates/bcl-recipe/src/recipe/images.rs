@@ -3,7 +3,7 @@
 use super::{
     ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
-    check::{check_blocks, check_prior, check_schedule},
+    check::{check_blocks, check_schedule},
     shared_tables,
 };
 use crate::check_header;
@@ -382,7 +382,7 @@ impl ImageRecipe {
             )),
             (Some(loss), Some(_)) => {
                 loss.check(self.training.epochs)?;
-                check_prior(loss, Self::SAMPLES)?;
+                loss.check_words(false)?;
                 check_blocks(loss, &self.training)
             }
         }

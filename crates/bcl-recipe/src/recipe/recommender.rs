@@ -142,6 +142,7 @@ impl RecipeKind for RecommenderRecipe {
             .check()
             .map_err(|error| Refusal::of_parameter("negatives", &error))?;
         self.loss.check(self.training.epochs)?;
+        self.loss.check_words(true)?;
         self.alpha_schedule.check().map_err(parameter("alpha_schedule"))?;
         self.optimizer.check(self.training.epochs)?;
         self.training.check(1, 1).map_err(parameter("training"))?;

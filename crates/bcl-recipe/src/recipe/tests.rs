@@ -107,7 +107,12 @@ fn every_estimator_can_be_named_in_a_recipe() {
     for config in EstimatorConfig::all() {
         let recipe = recipe(&format!("data.dataset = 'planted'\nloss.kind = '{}'", config.name()));
         assert_eq!(
-            recipe.as_kind::<RecommenderRecipe>().unwrap().loss.estimator(0.1).unwrap(),
+            recipe
+                .as_kind::<RecommenderRecipe>()
+                .unwrap()
+                .loss
+                .estimator(FromData::default())
+                .unwrap(),
             config
         );
     }
@@ -220,7 +225,12 @@ fn flags_reach_every_key() {
     );
     assert_eq!(set(&["evaluation.cutoffs=[20]", "training.epochs=3"]).training.epochs, 3);
     assert_eq!(set(&["loss={kind='info_nce'}"]).loss.without_data().name(), "info_nce");
-    assert!(set(&["loss.tau_plus=density"]).loss.tau_plus_is_density());
+    let data = FromData {
+        density: Some(0.25),
+        num_classes: None,
+    };
+    let dense = set(&["loss.tau_plus=density"]).loss.estimator(data).unwrap();
+    assert_eq!(dense.tau_plus(), Some(0.25));
 }
 
 #[test]
@@ -461,7 +471,7 @@ const BAD: &[Bad] = &[
     (
         LEAST,
         &["loss.tau_plus=densty"],
-        "--set loss.tau_plus=densty: loss.tau_plus is the string \"densty\", but must be a number or the word \"density\"",
+        "--set loss.tau_plus=densty: loss.tau_plus is the string \"densty\", but must be a number or one of the words \"density\" and \"classes\"",
     ),
     (LEAST, &["seed.x=1", "seed.x.y=2"], "--set seed.x.y=2: seed.x is not a table"),
     // Words that are none of the choices.

@@ -2,7 +2,8 @@
 
 use super::super::Refusal;
 use bcl_core::{
-    ContrastiveObjective, EstimatorConfig, ParameterError,
+    ContrastiveObjective, EstimatorConfig,
+    prior::{balanced_classes, suggested_beta},
     schedule::{Schedule, Schedules},
 };
 use serde::{
@@ -15,23 +16,85 @@ use serde::{
 };
 use std::fmt;
 
-/// Placeholder of the density until the data are known; any value in range works.
-const PLACEHOLDER: f64 = 0.01;
-/// The word for the density of the data.
+/// The word for the density of interactions.
 const DENSITY: &str = "density";
-/// The key that may have it.
+/// The word for what follows from the number of classes.
+const CLASSES: &str = "classes";
+/// The key of the prior, and of the hardness of the Bayesian loss.
 const PRIOR: &str = "tau_plus";
+const HARDNESS: &str = "beta";
 /// The key of the objective.
 const OBJECTIVE: &str = "objective";
 
-/// How negatives are weighted: an [`EstimatorConfig`] whose numbers may be [schedules](Schedule), and whose `tau_plus` may be the word
-/// `"density"`. The key `objective` says what becomes of the weighted negatives: a [`ContrastiveObjective`], by default `"nce"`.
+/// What the words of a [`LossConfig`] are taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FromData {
+    /// Share of all pairs of user and item that are training interactions, in [0, 1]; `None` for images and graphs.
+    pub density: Option<f64>,
+    /// Number of classes of the training samples; `None` for interactions, and without labels.
+    pub num_classes: Option<usize>,
+}
+
+/// A word in place of a number, which the data of a run replace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Word {
+    /// `tau_plus = "density"`.
+    Density,
+    /// `tau_plus = "classes"`.
+    PriorOfClasses,
+    /// `beta = "classes"`.
+    HardnessOfClasses,
+}
+
+impl Word {
+    fn of(key: &str, word: &str) -> Option<Self> {
+        match (key, word) {
+            (PRIOR, DENSITY) => Some(Self::Density),
+            (PRIOR, CLASSES) => Some(Self::PriorOfClasses),
+            (HARDNESS, CLASSES) => Some(Self::HardnessOfClasses),
+            _ => None,
+        }
+    }
+
+    fn key(self) -> &'static str {
+        match self {
+            Self::Density | Self::PriorOfClasses => PRIOR,
+            Self::HardnessOfClasses => HARDNESS,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Density => DENSITY,
+            Self::PriorOfClasses | Self::HardnessOfClasses => CLASSES,
+        }
+    }
+
+    /// The number until the data are known; any in range works.
+    fn placeholder(self) -> f64 {
+        match self {
+            Self::Density | Self::PriorOfClasses => 0.01,
+            Self::HardnessOfClasses => 0.9,
+        }
+    }
+
+    fn value(self, data: FromData) -> Option<f64> {
+        match self {
+            Self::Density => data.density,
+            Self::PriorOfClasses => data.num_classes.map(balanced_classes),
+            Self::HardnessOfClasses => data.num_classes.map(suggested_beta),
+        }
+    }
+}
+
+/// How negatives are weighted: an [`EstimatorConfig`] whose numbers may be [schedules](Schedule) or words. The key `objective` says what becomes of the
+/// weighted negatives: a [`ContrastiveObjective`], by default `"nce"`.
 ///
-/// The papers use the density of the training interactions as the prior for recommenders: the probability that the user is known to like
-/// a random item.
+/// The words are those of the papers: `tau_plus = "density"` is the probability that a user is known to like a random item. With C classes, `tau_plus =
+/// "classes"` is 1/C, and `beta = "classes"` of the Bayesian loss is 1 - 1/C.
 ///
 /// ```
-/// use bcl_recipe::LossConfig;
+/// use bcl_recipe::{FromData, LossConfig};
 ///
 /// let loss: LossConfig = toml::from_str(
 ///     "kind = 'bayesian'
@@ -39,7 +102,8 @@ const OBJECTIVE: &str = "objective";
 ///      temperature = { kind = 'linear', start = 0.5, end = 0.1, epochs = 50 }",
 /// )
 /// .unwrap();
-/// let first = loss.estimator(0.05).unwrap();
+/// let data = FromData { density: Some(0.05), num_classes: None };
+/// let first = loss.estimator(data).unwrap();
 /// assert_eq!(first.tau_plus(), Some(0.05));
 /// assert_eq!(loss.schedules().at(&first, 50).temperature(), 0.1);
 /// ```
@@ -48,7 +112,7 @@ pub struct LossConfig {
     /// The estimator of the first epoch.
     estimator: EstimatorConfig,
     objective: ContrastiveObjective,
-    tau_plus_is_density: bool,
+    words: Vec<Word>,
     schedules: Schedules,
 }
 
@@ -58,7 +122,7 @@ impl LossConfig {
         Self {
             estimator,
             objective: ContrastiveObjective::default(),
-            tau_plus_is_density: false,
+            words: Vec::new(),
             schedules: Schedules::default(),
         }
     }
@@ -68,25 +132,50 @@ impl LossConfig {
         self.objective
     }
 
-    /// The estimator of the first epoch, for training interactions of the given density in [0, 1).
+    /// The estimator of the first epoch, with numbers from the data in place of words.
     ///
     /// # Errors
-    /// Returns an error if a parameter is out of range; for dense data, the density can be 1.
-    pub fn estimator(&self, density: f64) -> Result<EstimatorConfig, ParameterError> {
-        let estimator = if self.tau_plus_is_density {
-            self.estimator.clone().with_tau_plus(density)
-        } else {
-            self.estimator.clone()
+    /// Returns an error if the data do not have what a word stands for, or if a parameter is out of range: the density of dense data can be 1.
+    pub fn estimator(&self, data: FromData) -> Result<EstimatorConfig, Refusal> {
+        let mut estimator = self.estimator.clone();
+        for word in &self.words {
+            let value = word.value(data).ok_or_else(|| Self::without_meaning(*word))?;
+            estimator.set_parameter(word.key(), value);
+        }
+        let checked = estimator.check().map_err(|error| Refusal::of_parameter("loss", &error));
+        checked.map(|()| estimator)
+    }
+
+    /// Refuses words that have no meaning for interactions (`has_density`), or for images and graphs.
+    ///
+    /// # Errors
+    /// Returns an error that names the key, the word, and what to write instead.
+    pub fn check_words(&self, has_density: bool) -> Result<(), Refusal> {
+        let has_meaning = |word: &&Word| (**word == Word::Density) == has_density;
+        match self.words.iter().find(|word| !has_meaning(word)) {
+            None => Ok(()),
+            Some(word) => Err(Self::without_meaning(*word)),
+        }
+    }
+
+    fn without_meaning(word: Word) -> Refusal {
+        let problem = match word {
+            Word::Density => {
+                "is \"density\", which images and graphs do not have; write \"classes\", or give the share of samples that have the anchor's class, such \
+                 as 0.1 for ten classes of equal size"
+            }
+            Word::PriorOfClasses => {
+                "is \"classes\", but the training data have no classes; give the share of negatives that are false, such as 0.1, or for interactions \
+                 \"density\""
+            }
+            Word::HardnessOfClasses => {
+                "is \"classes\", but the training data have no classes; give a number in [0, 1], such as 0.9"
+            }
         };
-        estimator.check().map(|()| estimator)
+        Refusal::new(format!("loss.{}", word.key()), problem)
     }
 
-    /// Whether `tau_plus` is the density of the interactions.
-    pub fn tau_plus_is_density(&self) -> bool {
-        self.tau_plus_is_density
-    }
-
-    /// The estimator of the first epoch before the data are known; `tau_plus` is a placeholder if it is the density.
+    /// The estimator of the first epoch before the data are known, with placeholders for words.
     pub fn without_data(&self) -> &EstimatorConfig {
         &self.estimator
     }
@@ -151,15 +240,15 @@ impl LossConfig {
 impl Serialize for LossConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_nce = self.objective == ContrastiveObjective::default();
-        if is_nce && !self.tau_plus_is_density && self.schedules.is_empty() {
+        if is_nce && self.words.is_empty() && self.schedules.is_empty() {
             return self.estimator.serialize(serializer);
         }
         let mut table = toml::Table::try_from(&self.estimator).map_err(ser::Error::custom)?;
         if !is_nce {
             table.insert(OBJECTIVE.to_owned(), self.objective.name().into());
         }
-        if self.tau_plus_is_density {
-            table.insert(PRIOR.to_owned(), DENSITY.into());
+        for word in &self.words {
+            table.insert(word.key().to_owned(), word.word().into());
         }
         for (key, schedule) in self.schedules.iter() {
             let schedule = toml::Value::try_from(schedule).map_err(ser::Error::custom)?;
@@ -192,10 +281,17 @@ impl<'de> Visitor<'de> for LossVisitor {
             given: &mut given,
         };
         let estimator = EstimatorConfig::deserialize(MapAccessDeserializer::new(entries))?;
+        let is_bayesian = matches!(estimator, EstimatorConfig::Bayesian(_));
+        if given.words.contains(&Word::HardnessOfClasses) && !is_bayesian {
+            return Err(<A::Error as de::Error>::custom(format!(
+                "beta = \"classes\" is the hardness of loss.kind \"bayesian\", not of \"{}\"; give a number",
+                estimator.name()
+            )));
+        }
         Ok(LossConfig {
             estimator,
             objective: given.objective,
-            tau_plus_is_density: given.density,
+            words: given.words,
             schedules: given.schedules.into_iter().collect(),
         })
     }
@@ -205,11 +301,11 @@ impl<'de> Visitor<'de> for LossVisitor {
 #[derive(Default)]
 struct Given {
     objective: ContrastiveObjective,
-    density: bool,
+    words: Vec<Word>,
     schedules: Vec<(String, Schedule)>,
 }
 
-/// The entries of the table, with numbers in place of schedules and of the word `"density"`.
+/// The entries of the table, with numbers in place of schedules and of words.
 struct Numbers<'a, A> {
     map: A,
     key: String,
@@ -259,7 +355,10 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
     type Value = S::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number or the word \"density\"")
+        match self.key {
+            HARDNESS => f.write_str("a number or the word \"classes\""),
+            _ => f.write_str("a number or one of the words \"density\" and \"classes\""),
+        }
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<S::Value, E> {
@@ -279,13 +378,13 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
     }
 
     fn visit_str<E: de::Error>(self, word: &str) -> Result<S::Value, E> {
-        match (self.key, word) {
-            (PRIOR, DENSITY) => {
-                self.given.density = true;
-                self.seed.deserialize(PLACEHOLDER.into_deserializer())
+        match Word::of(self.key, word) {
+            Some(word) => {
+                self.given.words.push(word);
+                self.seed.deserialize(word.placeholder().into_deserializer())
             }
-            (PRIOR, _) => Err(E::invalid_value(Unexpected::Str(word), &self)),
-            _ => self.seed.deserialize(word.into_deserializer()),
+            None if [PRIOR, HARDNESS].contains(&self.key) => Err(E::invalid_value(Unexpected::Str(word), &self)),
+            None => self.seed.deserialize(word.into_deserializer()),
         }
     }
 
@@ -305,19 +404,44 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
 mod tests {
     use super::*;
 
+    fn of_density(density: f64) -> FromData {
+        FromData {
+            density: Some(density),
+            num_classes: None,
+        }
+    }
+
     #[test]
-    fn the_word_density_survives_writing_and_reading() {
+    fn words_of_classes_stand_for_one_over_their_number() {
+        let loss: LossConfig = toml::from_str("kind = 'bayesian'\ntau_plus = 'classes'\nbeta = 'classes'").unwrap();
+        let data = FromData {
+            density: None,
+            num_classes: Some(4),
+        };
+        let estimator = loss.estimator(data).unwrap();
+        assert_eq!((estimator.tau_plus(), estimator.parameter("beta")), (Some(0.25), Some(0.75)));
+        let error = loss.estimator(FromData::default()).unwrap_err().to_string();
+        assert!(error.contains("is \"classes\", but the training data have no classes"), "{error}");
+        assert!(loss.check_words(true).is_err() && loss.check_words(false).is_ok());
+        let error = toml::from_str::<LossConfig>("kind = 'hard'\nbeta = 'classes'").unwrap_err();
+        assert!(error.to_string().contains("not of \"hard\""), "{error}");
+    }
+
+    #[test]
+    fn words_survive_writing_and_reading() {
         for text in [
             "kind = 'bayesian'\ntau_plus = 'density'\nbeta = 0.7",
             "kind = 'hard'\ntau_plus = 0.03",
             "kind = 'info_nce'",
             "kind = 'debiased'\nobjective = 'jsd'\ntau_plus = 'density'",
+            "kind = 'bayesian'\ntau_plus = 'classes'\nbeta = 'classes'",
             "kind = 'hard'\nobjective = 'jsd_official'",
         ] {
             let loss: LossConfig = toml::from_str(text).unwrap();
             let written = toml::to_string(&loss).unwrap();
             assert_eq!(toml::from_str::<LossConfig>(&written).unwrap(), loss, "{written}");
             assert_eq!(written.contains("density"), text.contains("density"));
+            assert_eq!(written.matches("classes").count(), text.matches("classes").count());
             assert_eq!(written.contains("jsd"), text.contains("jsd"));
         }
     }
@@ -336,13 +460,18 @@ mod tests {
     #[test]
     fn a_configured_number_does_not_depend_on_the_density() {
         let loss: LossConfig = toml::from_str("kind = 'debiased'\ntau_plus = 0.03").unwrap();
-        assert_eq!(loss.estimator(0.5).unwrap().tau_plus(), Some(0.03));
+        assert_eq!(loss.estimator(of_density(0.5)).unwrap().tau_plus(), Some(0.03));
     }
 
     #[test]
     fn a_density_of_one_is_refused() {
         let loss: LossConfig = toml::from_str("kind = 'debiased'\ntau_plus = 'density'").unwrap();
-        assert!(loss.estimator(1.0).unwrap_err().to_string().contains("tau_plus is 1"));
+        assert!(
+            loss.estimator(of_density(1.0))
+                .unwrap_err()
+                .to_string()
+                .contains("tau_plus is 1")
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ use bcl_eval::graphs::why_classifiers_are_off;
 use bcl_files::notice;
 use bcl_methods::InfoGraphConfig;
 use bcl_models::graphs::Gin;
-use bcl_recipe::GraphRecipe;
+use bcl_recipe::{FromData, GraphRecipe};
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, LAST_LOSS, Metrics};
 use burn::tensor::Device;
 use evaluation::{BaselineKey, EncodedGraphs, baselines};
@@ -107,6 +107,7 @@ impl Kind for GraphRecipe {
                 data.name()
             )));
         }
+        Kind::estimator(self, data)?;
         if !data.is_labelled() {
             return refuse_need_of_labels(self, data);
         }
@@ -123,8 +124,12 @@ impl Kind for GraphRecipe {
         self.loss.name()
     }
 
-    fn estimator(&self, _: &Arc<GraphData>) -> Result<Option<EstimatorConfig>, Error> {
-        Ok(Some(self.loss.without_data().clone()))
+    fn estimator(&self, data: &Arc<GraphData>) -> Result<Option<EstimatorConfig>, Error> {
+        let data = FromData {
+            density: None,
+            num_classes: data.is_labelled().then(|| data.classes().len()),
+        };
+        Ok(Some(self.loss.estimator(data)?))
     }
 
     fn num_negatives(&self) -> Option<usize> {

@@ -34,7 +34,7 @@ use bcl_eval::{
 use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
-use bcl_recipe::{ImageRecipe, Refusal, check_precision};
+use bcl_recipe::{FromData, ImageRecipe, check_precision};
 use bcl_report::{
     collapse::collapse,
     result::{DataSize, Metrics},
@@ -126,6 +126,7 @@ impl Kind for ImageRecipe {
 
     fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
         start::check(self, data)?;
+        Kind::estimator(self, data)?;
         if self.selection.held_out > 0.0 {
             self.hold_out(data, self.selection.held_out)?;
         }
@@ -138,7 +139,7 @@ impl Kind for ImageRecipe {
     }
 
     fn check_processes(&self, size: usize) -> Result<(), Error> {
-        shares::check_shares(self, size).map_err(|refusal| Error::Input(refusal.to_string()))
+        Ok(shares::check_shares(self, size)?)
     }
 
     fn encoder_name(&self) -> &'static str {
@@ -149,8 +150,12 @@ impl Kind for ImageRecipe {
         Self::loss_name(self)
     }
 
-    fn estimator(&self, _: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
-        Ok(Self::estimator(self).cloned())
+    fn estimator(&self, data: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
+        let data = FromData {
+            density: None,
+            num_classes: Some(data.train.classes().len()).filter(|&number| number > 0),
+        };
+        Ok(self.loss.as_ref().map(|loss| loss.estimator(data)).transpose()?)
     }
 
     fn num_negatives(&self) -> Option<usize> {
@@ -186,8 +191,7 @@ impl Kind for ImageRecipe {
             return Ok(phase.progress);
         }
         let device = phase.device.clone();
-        let refuse = |refusal: Refusal| Error::Input(refusal.to_string());
-        check_precision(recipe.training.precision, &device).map_err(refuse)?;
+        check_precision(recipe.training.precision, &device)?;
         let norm_processes = (recipe.training.sync_batch_norm && around.processes.size() > 1).then(|| around.processes.clone());
         let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_processes(norm_processes.as_ref());
         let steps_per_epoch = recipe.batches_per_epoch(&data);

@@ -28,7 +28,7 @@ use bcl_data::{
 use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankingEvaluator};
 use bcl_files::notice;
 use bcl_models::{Graph, Recommender};
-use bcl_recipe::RecommenderRecipe;
+use bcl_recipe::{FromData, RecommenderRecipe};
 use bcl_report::{
     SampleKind, SampleMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
@@ -124,7 +124,11 @@ impl Kind for RecommenderRecipe {
     }
 
     fn estimator(&self, data: &InteractionData) -> Result<Option<EstimatorConfig>, Error> {
-        Ok(Some(self.loss.estimator(data.train.density())?))
+        let data = FromData {
+            density: Some(data.train.density()),
+            num_classes: None,
+        };
+        Ok(Some(self.loss.estimator(data)?))
     }
 
     fn num_negatives(&self) -> Option<usize> {
