@@ -421,7 +421,10 @@ mod tests {
         let estimator = loss.estimator(data).unwrap();
         assert_eq!((estimator.tau_plus(), estimator.parameter("beta")), (Some(0.25), Some(0.75)));
         let error = loss.estimator(FromData::default()).unwrap_err().to_string();
-        assert!(error.contains("is \"classes\", but the training data have no classes"), "{error}");
+        assert!(
+            error.contains("is \"classes\", but the training data have no classes"),
+            "{error}"
+        );
         assert!(loss.check_words(true).is_err() && loss.check_words(false).is_ok());
         let error = toml::from_str::<LossConfig>("kind = 'hard'\nbeta = 'classes'").unwrap_err();
         assert!(error.to_string().contains("not of \"hard\""), "{error}");
