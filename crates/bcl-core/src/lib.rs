@@ -44,6 +44,7 @@
 //! | Bayesian | [`BayesianLossConfig`] | higher the more probably it is a true and a hard negative, by its rank |
 //! | positive-unlabelled | [`PositiveUnlabelledLossConfig`] | corrected for positives without a label |
 //! | ring | [`RingLossConfig`] | 1 between two percentiles, else 0 |
+//! | adjusted InfoNCE | [`AdnceLossConfig`] | highest around a chosen similarity |
 //! | supervised | [`SupervisedLossConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
 //! | Bayesian data augmentation | [`AugmentedLossConfig`], [`GeometricLossConfig`] | 1, with a random rate as normaliser |
 //!

@@ -3,6 +3,7 @@
 //! Every loss here is `-log(x+ / (x+ + Ng))` averaged over anchors, with `x = exp(similarity / temperature)`; the estimators differ
 //! in `Ng`, the mass they put on the negatives. One file each.
 
+mod adnce;
 mod augmented;
 mod bayesian;
 mod config;
@@ -255,6 +256,7 @@ estimators! {
     "bayesian": Bayesian = bayesian::{BayesianLossConfig, BayesianLoss},
     "positive_unlabelled": PositiveUnlabelled = positive_unlabelled::{PositiveUnlabelledLossConfig, PositiveUnlabelledLoss},
     "ring": Ring = ring::{RingLossConfig, RingLoss},
+    "adnce": Adnce = adnce::{AdnceLossConfig, AdnceLoss},
     "supervised": Supervised = supervised::{SupervisedLossConfig, SupervisedLoss},
     "augmented": Augmented = augmented::{AugmentedLossConfig, AugmentedLoss},
     "geometric": Geometric = geometric::{GeometricLossConfig, GeometricLoss},

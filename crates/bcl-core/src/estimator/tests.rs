@@ -84,9 +84,10 @@ fn gradients_match_finite_differences() {
         let analytic_positives = values(positives.grad(&gradients).expect("a gradient"));
         let analytic_negatives = values(negatives.grad(&gradients).expect("a gradient"));
 
-        // The noise is constant in the gradient although its rate is not, so the gradient of the augmented losses is not the slope of
-        // their value; other tests cover them.
-        if estimator.requirements().gamma_shape.is_some() {
+        // The noise of the augmented losses and the weights of ADNCE are constant in the gradient, which so is not the slope of their value; other tests
+        // cover them.
+        let has_constants = estimator.requirements().gamma_shape.is_some() || matches!(config, EstimatorConfig::Adnce(_));
+        if has_constants {
             continue;
         }
         let total = |scores: Scores| values(estimator.forward_with(scores, &side_on(&plain, 3, 7), Reduction::Sum))[0];
@@ -171,6 +172,7 @@ fn weights_and_mass_agree_where_the_loss_is_a_weighted_sum() {
             EstimatorConfig::InfoNce(_)
                 | EstimatorConfig::Bayesian(_)
                 | EstimatorConfig::Ring(_)
+                | EstimatorConfig::Adnce(_)
                 | EstimatorConfig::Supervised(_)
         );
         if !weighted_sum {
@@ -453,6 +455,7 @@ fn limits_lead_from_one_estimator_to_another() {
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_class_prior(0.0)),
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_label_frequency(1.0)),
         EstimatorConfig::Ring(RingLossConfig::new().with_lower(0.0).with_upper(1.0)),
+        EstimatorConfig::Adnce(AdnceLossConfig::new().with_sigma(1e6)),
         EstimatorConfig::Augmented(AugmentedLossConfig::new().with_lambda(0.0)),
     ];
     for config in same_as_info_nce {
@@ -497,6 +500,44 @@ fn the_augmented_and_geometric_values_follow_their_equations() {
         &geometric,
         1e-12,
     );
+}
+
+#[test]
+fn adnce_weighs_by_a_bell_around_mu_and_holds_the_weights_constant() {
+    let (t, mu, sigma) = (0.3, 0.4, 0.25);
+    let config = AdnceLossConfig::new().with_temperature(t).with_mu(mu).with_sigma(sigma);
+    let device = Device::flex().autodiff();
+    let keep = |i: usize| i % 5 != 3;
+    let mask: Vec<bool> = (0..21).map(keep).collect();
+    let mut scores = scores_on(&device, 3, 7).with_mask(Tensor::from_data(TensorData::new::<bool, _>(mask, [3, 7]), &device));
+    scores.positives = scores.positives.require_grad();
+    scores.negatives = scores.negatives.require_grad();
+    let (positives, negatives) = (scores.positives.clone(), scores.negatives.clone());
+    let losses = config.init().losses(scores.into(), &SideInformation::none());
+    let each = values(losses.clone().values());
+    let gradients = losses.reduce(Reduction::Sum).backward();
+    let of_positives = values(positives.grad(&gradients).expect("a gradient"));
+    let of_negatives = values(negatives.grad(&gradients).expect("a gradient"));
+
+    let (positives, negatives) = (values(positives), values(negatives));
+    let mut expected = [Vec::new(), Vec::new(), Vec::new()];
+    for (row, positive) in positives.iter().enumerate() {
+        let entries = 7 * row..7 * row + 7;
+        let bell = |i: usize| {
+            let distance: f64 = (negatives[i] - mu) / sigma;
+            if keep(i) { (-distance * distance / 2.0).exp() } else { 0.0 }
+        };
+        let mean = entries.clone().map(bell).sum::<f64>() / entries.clone().filter(|&i| keep(i)).count() as f64;
+        let mass = |i: usize| bell(i) / mean * (negatives[i] / t).exp();
+        let of_positive = (positive / t).exp();
+        let total = of_positive + entries.clone().map(mass).sum::<f64>();
+        expected[0].push((total / of_positive).ln());
+        expected[1].push((of_positive / total - 1.0) / t);
+        expected[2].extend(entries.map(|i| mass(i) / total / t));
+    }
+    assert_close(&each, &expected[0], 1e-12);
+    assert_close(&of_positives, &expected[1], 1e-12);
+    assert_close(&of_negatives, &expected[2], 1e-12);
 }
 
 #[test]

@@ -112,6 +112,12 @@ fn the_temperature_divides_all_scores() {
         let [mut cold, mut warm] = [config.clone(), config];
         cold.set_parameter("temperature", 1.0);
         warm.set_parameter("temperature", 2.0);
+        // Parameters in units of the scores are divided with them.
+        for name in ["mu", "sigma"] {
+            if let Some(value) = cold.parameter(name) {
+                cold.set_parameter(name, value / 2.0);
+            }
+        }
         assert_close(&losses(&warm, scores()), &losses(&cold, halved.clone()));
     }
 }
