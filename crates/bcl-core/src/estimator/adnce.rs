@@ -63,7 +63,12 @@ impl AdnceLoss {
     /// The weights; 0 where masked out.
     fn adjusted(&self, scores: &Scores) -> Tensor<2> {
         let AdnceLossConfig { mu, sigma, .. } = self.config;
-        let distance = (scores.negatives.clone().detach() - mu) / sigma;
+        let similarities = scores.negatives.clone().detach();
+        let similarities = match &scores.factor {
+            Some(factor) => similarities / factor.clone().detach(),
+            None => similarities,
+        };
+        let distance = (similarities - mu) / sigma;
         let exponents = distance.square() * -0.5;
         let exponents = match &scores.mask {
             Some(mask) => exponents.mask_fill(mask.clone().bool_not(), LEFT_OUT),
