@@ -16,6 +16,7 @@
 //! | figure | base distribution φ |
 //! | --- | --- |
 //! | `figure3`, `figure5` | N(0, 1); t = 2, N = 20,000 |
+//! | `figure6` | none: p+/p- over the score, and the bound on mutual information |
 //! | `figure7` | any |
 //! | `figure9`, `figure10` | U(-0.5, 0.5), each end shortened by a random share of up to γ |
 //! | `bda-figure3` | none: learning curves of a noisy objective, of *Bayesian data augmentation* |
@@ -23,6 +24,7 @@
 //! Every repetition of every point has its own seed, so neither the number of threads nor the choice of figures changes a
 //! number.
 
+mod bias;
 mod bound;
 mod calibration;
 mod check;

@@ -1,7 +1,7 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
 use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy};
-use super::{calibration, check, classes, losses, noise, omega, published, sweep, toy};
+use super::{bias, calibration, check, classes, losses, noise, omega, published, sweep, toy};
 use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -32,6 +32,8 @@ pub enum Figure {
     Figure3,
     /// Figure 5: the empirical distribution of exp(x/t), base distribution N(0, 1), t = 2, N = 20,000.
     Figure5,
+    /// Figure 6: the density ratio over the score of the InfoNCE loss, and the bound of that loss on mutual information.
+    Figure6,
     /// Figure 7: the base distribution function over the distribution function of unlabelled scores.
     Figure7,
     /// Figure 9: means of the estimators, with the base distribution U(-0.5, 0.5).
@@ -115,6 +117,9 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
     }
     if wanted(Figure::Figure5) {
         drawings.extend(published::scores(seed));
+    }
+    if wanted(Figure::Figure6) {
+        drawings.extend(bias::drawings());
     }
     if wanted(Figure::Figure7) {
         drawings.extend(published::transformations());
