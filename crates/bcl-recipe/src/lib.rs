@@ -82,7 +82,7 @@ pub use origin::Origin;
 pub use origins::Origins;
 pub use overrides::Override;
 pub use recipe::{
-    BaselineKind, DataConfig, DataSource, Difference, FromData, GraphBaselineKind, GraphDataConfig, GraphDataSource,
+    BaselineKind, DataConfig, DataFacts, DataSource, Difference, GraphBaselineKind, GraphDataConfig, GraphDataSource,
     GraphEncoderKind, GraphEvaluationConfig, GraphRecipe, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEncoderKind,
     ImageEvaluationConfig, ImageRecipe, LearningRateSchedule, LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind,
     Precision, Protocol, RankingEvaluationConfig, Recipe, RecommenderRecipe, ResNetEncoderConfig, RunRecipe, Sampling,

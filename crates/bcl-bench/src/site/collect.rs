@@ -218,7 +218,7 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     })
 }
 
-pub(super) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> String {
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> String {
     move |error| format!("cannot read {}: {error}", path.display())
 }
 

@@ -58,7 +58,7 @@ impl Figures {
             let linked = Collection::read(&folder)?;
             linked.all_tables().for_each(|table| self.add_table(table));
             self.are_of_tables = true;
-        } else if target.extension().is_some_and(|extension| extension == "toml") {
+        } else if target.is_file() && target.extension().is_some_and(|extension| extension == "toml") {
             let problem = |problem: &dyn Display| format!("{}: {problem}", target.display());
             let text = fs::read_to_string(target).map_err(|error| problem(&error))?;
             let read: Value = toml::from_str(&text).map_err(|error| problem(&error))?;

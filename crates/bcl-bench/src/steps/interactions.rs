@@ -8,7 +8,7 @@ use bcl_eval::ranking::{EmbeddingScorer, RankingEvaluator};
 use bcl_methods::step::Step;
 use bcl_methods::{Recommendation, batches::InteractionBatch};
 use bcl_models::{Embeddings, Graph};
-use bcl_recipe::{FromData, RecommenderRecipe};
+use bcl_recipe::{DataFacts, RecommenderRecipe};
 use bcl_train::{
     kinds::interactions::loader::{InteractionLoader, LoaderOptions},
     training::{
@@ -57,7 +57,7 @@ impl Interactions {
     /// Returns an error if the loss or a negative sampler cannot work on the data.
     pub fn new(recipe: &RecommenderRecipe, data: &InteractionData, device: &Device) -> Result<Self, String> {
         let (train, seed) = (&data.train, Seed(0));
-        let estimator = recipe.loss.estimator(FromData {
+        let estimator = recipe.loss.estimator(DataFacts {
             density: Some(train.density()),
             num_classes: None,
         });

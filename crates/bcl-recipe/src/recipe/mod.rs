@@ -42,7 +42,7 @@ pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 
 pub use sections::{
-    BaselineKind, DataConfig, DataSource, FromData, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
+    BaselineKind, DataConfig, DataFacts, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
     ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
     OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Sampling, SelectionConfig, TrainingConfig,
     check_precision, say_notes,

@@ -111,7 +111,7 @@ fn every_estimator_can_be_named_in_a_recipe() {
                 .as_kind::<RecommenderRecipe>()
                 .unwrap()
                 .loss
-                .estimator(FromData::default())
+                .estimator(DataFacts::default())
                 .unwrap(),
             config
         );
@@ -225,7 +225,7 @@ fn flags_reach_every_key() {
     );
     assert_eq!(set(&["evaluation.cutoffs=[20]", "training.epochs=3"]).training.epochs, 3);
     assert_eq!(set(&["loss={kind='info_nce'}"]).loss.without_data().name(), "info_nce");
-    let data = FromData {
+    let data = DataFacts {
         density: Some(0.25),
         num_classes: None,
     };

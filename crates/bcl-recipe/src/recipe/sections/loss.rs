@@ -28,7 +28,7 @@ const OBJECTIVE: &str = "objective";
 
 /// What the words of a [`LossConfig`] are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct FromData {
+pub struct DataFacts {
     /// Share of all pairs of user and item that are training interactions, in [0, 1]; `None` for images and graphs.
     pub density: Option<f64>,
     /// Number of classes of the training samples; `None` for interactions, and without labels.
@@ -78,7 +78,7 @@ impl Word {
         }
     }
 
-    fn value(self, data: FromData) -> Option<f64> {
+    fn value(self, data: DataFacts) -> Option<f64> {
         match self {
             Self::Density => data.density,
             Self::PriorOfClasses => data.num_classes.map(balanced_classes),
@@ -94,7 +94,7 @@ impl Word {
 /// "classes"` is 1/C, and `beta = "classes"` of the Bayesian loss is 1 - 1/C.
 ///
 /// ```
-/// use bcl_recipe::{FromData, LossConfig};
+/// use bcl_recipe::{DataFacts, LossConfig};
 ///
 /// let loss: LossConfig = toml::from_str(
 ///     "kind = 'bayesian'
@@ -102,7 +102,7 @@ impl Word {
 ///      temperature = { kind = 'linear', start = 0.5, end = 0.1, epochs = 50 }",
 /// )
 /// .unwrap();
-/// let data = FromData { density: Some(0.05), num_classes: None };
+/// let data = DataFacts { density: Some(0.05), num_classes: None };
 /// let first = loss.estimator(data).unwrap();
 /// assert_eq!(first.tau_plus(), Some(0.05));
 /// assert_eq!(loss.schedules().at(&first, 50).temperature(), 0.1);
@@ -136,7 +136,7 @@ impl LossConfig {
     ///
     /// # Errors
     /// Returns an error if the data do not have what a word stands for, or if a parameter is out of range: the density of dense data can be 1.
-    pub fn estimator(&self, data: FromData) -> Result<EstimatorConfig, Refusal> {
+    pub fn estimator(&self, data: DataFacts) -> Result<EstimatorConfig, Refusal> {
         let mut estimator = self.estimator.clone();
         for word in &self.words {
             let value = word.value(data).ok_or_else(|| Self::without_meaning(*word))?;
@@ -404,8 +404,8 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
 mod tests {
     use super::*;
 
-    fn of_density(density: f64) -> FromData {
-        FromData {
+    fn of_density(density: f64) -> DataFacts {
+        DataFacts {
             density: Some(density),
             num_classes: None,
         }
@@ -414,13 +414,13 @@ mod tests {
     #[test]
     fn words_of_classes_stand_for_one_over_their_number() {
         let loss: LossConfig = toml::from_str("kind = 'bayesian'\ntau_plus = 'classes'\nbeta = 'classes'").unwrap();
-        let data = FromData {
+        let data = DataFacts {
             density: None,
             num_classes: Some(4),
         };
         let estimator = loss.estimator(data).unwrap();
         assert_eq!((estimator.tau_plus(), estimator.parameter("beta")), (Some(0.25), Some(0.75)));
-        let error = loss.estimator(FromData::default()).unwrap_err().to_string();
+        let error = loss.estimator(DataFacts::default()).unwrap_err().to_string();
         assert!(
             error.contains("is \"classes\", but the training data have no classes"),
             "{error}"

@@ -26,7 +26,7 @@ pub use data::{DataConfig, DataSource};
 pub use graph_data::{GraphDataConfig, GraphDataSource};
 pub use image_data::{ImageDataConfig, ImageDataSource, say_notes};
 pub use logging::LoggingConfig;
-pub use loss::{FromData, LossConfig};
+pub use loss::{DataFacts, LossConfig};
 pub use optimizer::{LearningRateSchedule, OptimizerConfig, OptimizerKind};
 pub use precision::check_precision;
 pub use sampling::Sampling;

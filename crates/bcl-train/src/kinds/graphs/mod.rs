@@ -30,7 +30,7 @@ use bcl_eval::graphs::why_classifiers_are_off;
 use bcl_files::notice;
 use bcl_methods::InfoGraphConfig;
 use bcl_models::graphs::Gin;
-use bcl_recipe::{FromData, GraphRecipe};
+use bcl_recipe::{DataFacts, GraphRecipe};
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, LAST_LOSS, Metrics};
 use burn::tensor::Device;
 use evaluation::{BaselineKey, EncodedGraphs, baselines};
@@ -125,7 +125,7 @@ impl Kind for GraphRecipe {
     }
 
     fn estimator(&self, data: &Arc<GraphData>) -> Result<Option<EstimatorConfig>, Error> {
-        let data = FromData {
+        let data = DataFacts {
             density: None,
             num_classes: data.is_labelled().then(|| data.classes().len()),
         };

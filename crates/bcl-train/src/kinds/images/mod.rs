@@ -34,7 +34,7 @@ use bcl_eval::{
 use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
-use bcl_recipe::{FromData, ImageRecipe, check_precision};
+use bcl_recipe::{DataFacts, ImageRecipe, check_precision};
 use bcl_report::{
     collapse::collapse,
     result::{DataSize, Metrics},
@@ -151,7 +151,7 @@ impl Kind for ImageRecipe {
     }
 
     fn estimator(&self, data: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
-        let data = FromData {
+        let data = DataFacts {
             density: None,
             num_classes: Some(data.train.classes().len()).filter(|&number| number > 0),
         };

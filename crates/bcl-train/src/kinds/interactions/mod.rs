@@ -28,7 +28,7 @@ use bcl_data::{
 use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankingEvaluator};
 use bcl_files::notice;
 use bcl_models::{Graph, Recommender};
-use bcl_recipe::{FromData, RecommenderRecipe};
+use bcl_recipe::{DataFacts, RecommenderRecipe};
 use bcl_report::{
     SampleKind, SampleMetrics,
     result::{Chosen, DataSize, EpochRecord, Metrics},
@@ -124,7 +124,7 @@ impl Kind for RecommenderRecipe {
     }
 
     fn estimator(&self, data: &InteractionData) -> Result<Option<EstimatorConfig>, Error> {
-        let data = FromData {
+        let data = DataFacts {
             density: Some(data.train.density()),
             num_classes: None,
         };
