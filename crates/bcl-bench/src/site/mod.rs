@@ -9,6 +9,7 @@
 //!
 //! The page loads nothing: pictures are embedded. Tables come first, then curves, then texts, the newest (by name) first.
 
+mod check;
 mod collect;
 mod curves;
 mod forest;
