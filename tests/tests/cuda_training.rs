@@ -14,7 +14,7 @@ use whole_program_tests::{
     gpu_programs, shown,
 };
 
-const ESTIMATORS: [&str; 9] = [
+const ESTIMATORS: [&str; 10] = [
     "info_nce",
     "decoupled",
     "debiased",
@@ -22,6 +22,7 @@ const ESTIMATORS: [&str; 9] = [
     "hard",
     "bayesian",
     "ring",
+    "adnce",
     "augmented",
     "geometric",
 ];

@@ -114,6 +114,8 @@ fn numbers() -> Vec<Number> {
             ("loss={kind='positive_unlabelled',label_frequency=?}", ZERO),
             ("loss={kind='ring',upper=?}", &[]),
             ("loss={kind='ring',lower=?}", ZERO),
+            ("loss={kind='adnce',mu=?}", &["-1", "0"]),
+            ("loss={kind='adnce',sigma=?}", &[]),
             ("loss={kind='augmented',lambda=?}", ZERO),
             ("loss.temperature={kind='constant',value=?}", &[]),
             ("loss.temperature={kind='linear',start=?,end=0.5,epochs=3}", &[]),
