@@ -84,13 +84,28 @@ fn means(figures: &[Vec<&[f64]>], of_seeds: &[f64], samples: &[f64]) -> Vec<f64>
             .iter()
             .zip(of_seeds)
             .filter(|(_, count)| **count > 0.0)
-            .map(|(figures, count)| {
-                let sum: f64 = figures.iter().zip(samples).map(|(figure, count)| figure * count).sum();
-                count * sum
-            });
+            .map(|(figures, count)| count * dot(figures, samples));
         sums.sum::<f64>() / number
     };
     figures.iter().map(of_row).collect()
+}
+
+/// The sum of products.
+fn dot(figures: &[f64], counts: &[f64]) -> f64 {
+    // Eight sums that do not wait for each other.
+    let ((figures, last_figures), (counts, last_counts)) = (figures.as_chunks::<8>(), counts.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (figures, counts) in figures.iter().zip(counts) {
+        for ((sum, figure), count) in sums.iter_mut().zip(figures).zip(counts) {
+            *sum += figure * count;
+        }
+    }
+    let rest: f64 = last_figures
+        .iter()
+        .zip(last_counts)
+        .map(|(figure, count)| figure * count)
+        .sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
