@@ -43,7 +43,7 @@ struct Unweighted {
 }
 
 /// Stands for minus infinity: its exponential is zero, yet products with zero stay zero instead of NaN.
-const LEFT_OUT: f64 = -1e30;
+pub(crate) const LEFT_OUT: f64 = -1e30;
 
 impl PositiveMargins {
     /// Margins shifted by the hardest negative if it is above the positive.
@@ -51,11 +51,17 @@ impl PositiveMargins {
         Self::shifted_by(scores, masked_out(scores), temperature, |hardest, _| hardest.clamp_min(0.0))
     }
 
-    /// The same without the negatives that have no weight: a score far above all others would be the shift, and the rest would underflow.
+    /// The losses with `Ng = Σ w_i x_i`. Negatives without a weight are left out: a score far above all others would be the shift, and the rest would
+    /// underflow.
     ///
     /// # Shapes
     /// - weights: `[num_anchors, num_negatives]`, 0 where masked out
-    pub(crate) fn weighted(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
+    pub(crate) fn weighted_losses(scores: &Scores, temperature: f64, weights: Tensor<2>) -> Losses {
+        let margins = Self::weighted(scores, temperature, &weights);
+        margins.losses(margins.loss(margins.mass(Some(weights))))
+    }
+
+    fn weighted(scores: &Scores, temperature: f64, weights: &Tensor<2>) -> Self {
         // NaN stays in, so that it shows in the loss.
         let weightless = weights
             .clone()

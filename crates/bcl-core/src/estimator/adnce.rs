@@ -3,14 +3,11 @@
 use super::{Estimator, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
-    margins::PositiveMargins,
+    margins::{LEFT_OUT, PositiveMargins},
     parameter::{in_closed, temperature},
     scores::{masked, nonzero},
 };
 use burn::tensor::Tensor;
-
-/// Exponent of a negative that does not count.
-const LEFT_OUT: f64 = -1e30;
 
 estimator! {
     AdnceLossConfig => AdnceLoss {
@@ -86,8 +83,7 @@ impl Estimator for AdnceLoss {
     fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
         let scores = pairs.into_scores();
         let weights = self.adjusted(&scores);
-        let margins = PositiveMargins::weighted(&scores, self.config.temperature, &weights);
-        margins.losses(margins.loss(margins.mass(Some(weights))))
+        PositiveMargins::weighted_losses(&scores, self.config.temperature, weights)
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

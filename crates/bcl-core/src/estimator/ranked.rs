@@ -85,9 +85,7 @@ impl RankTable {
                 return margins.losses(margins.loss(margins.ranked_mass(table.weights)));
             }
         }
-        let weights = self.weights(scores, weight);
-        let margins = PositiveMargins::weighted(scores, temperature, &weights);
-        margins.losses(margins.loss(margins.mass(Some(weights))))
+        PositiveMargins::weighted_losses(scores, temperature, self.weights(scores, weight))
     }
 
     /// The weights by rank of these pairs, if weights by rank are all that their losses need.

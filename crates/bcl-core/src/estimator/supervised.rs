@@ -65,8 +65,7 @@ impl Estimator for SupervisedLoss {
     fn losses(&self, pairs: Pairs, side: &SideInformation) -> Losses {
         let scores = pairs.into_scores();
         let weights = self.true_negatives(&scores, side);
-        let margins = PositiveMargins::weighted(&scores, self.config.temperature, &weights);
-        margins.losses(margins.loss(margins.mass(Some(weights))))
+        PositiveMargins::weighted_losses(&scores, self.config.temperature, weights)
     }
 
     fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {
