@@ -57,10 +57,7 @@ impl Interactions {
     /// Returns an error if the loss or a negative sampler cannot work on the data.
     pub fn new(recipe: &RecommenderRecipe, data: &InteractionData, device: &Device) -> Result<Self, String> {
         let (train, seed) = (&data.train, Seed(0));
-        let estimator = recipe.loss.estimator(DataFacts {
-            density: Some(train.density()),
-            num_classes: None,
-        });
+        let estimator = recipe.loss.estimator(DataFacts::of_density(train.density()));
         let estimator = estimator.map_err(|error| error.to_string())?;
         let estimator: Arc<dyn Estimator> = Arc::from(estimator.init());
         let sampler = NegativeSampler::new(&recipe.negatives, train, seed).map_err(|error| error.to_string())?;

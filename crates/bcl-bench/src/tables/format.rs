@@ -272,24 +272,23 @@ impl TableResult {
         if self.budget < 2 || sizes.iter().all(|size| *size == sizes[0]) {
             return None;
         }
+        // Successive halving has no expected best of fewer trials.
+        let is_random = self.search == Search::Random;
         let half = self.budget / 2;
+        let gain = |row: &RowResult| Some(row.expected_best(self.budget)? - row.expected_best(half)?);
         let rows = self.rows.iter().map(|row| {
-            let gain = row
-                .expected_best(self.budget)
-                .zip(row.expected_best(half))
-                .filter(|_| self.search == Search::Random);
-            let gain = gain.map_or(String::new(), |(all, half)| format!(" (+{:.4})", all - half));
+            let gain = gain(row).filter(|_| is_random);
+            let gain = gain.map_or(String::new(), |gain| format!(" (+{gain:.4})"));
             format!("{} {}{gain}", row.name, row.space.0.len())
         });
         let rows = rows.collect::<Vec<_>>().join(", ");
-        let rose = match self.search {
-            Search::Random => {
-                format!(
-                    ", in brackets how much their expected best on held-out data rose from {half} trials to {}",
-                    self.budget
-                )
-            }
-            Search::Halving => String::new(),
+        let rose = if is_random {
+            format!(
+                ", in brackets how much their expected best on held-out data rose from {half} to {} trials",
+                self.budget
+            )
+        } else {
+            String::new()
         };
         Some(format!(
             "Each row had {} trials, but not the same number of parameters to search{rose}: {rows}.",

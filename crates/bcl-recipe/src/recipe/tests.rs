@@ -225,11 +225,10 @@ fn flags_reach_every_key() {
     );
     assert_eq!(set(&["evaluation.cutoffs=[20]", "training.epochs=3"]).training.epochs, 3);
     assert_eq!(set(&["loss={kind='info_nce'}"]).loss.without_data().name(), "info_nce");
-    let data = DataFacts {
-        density: Some(0.25),
-        num_classes: None,
-    };
-    let dense = set(&["loss.tau_plus=density"]).loss.estimator(data).unwrap();
+    let dense = set(&["loss.tau_plus=density"])
+        .loss
+        .estimator(DataFacts::of_density(0.25))
+        .unwrap();
     assert_eq!(dense.tau_plus(), Some(0.25));
 }
 

@@ -1,6 +1,7 @@
 //! Forest charts: differences with their intervals, in groups, on one or more scales.
 
-use super::layout::{LETTER, LINE, wrapped};
+use super::frame::Frame;
+use super::layout::{LETTER, LINE, Layout, wrapped};
 use super::picture::Picture;
 use super::scale::Scale;
 use crate::Interval;
@@ -139,22 +140,18 @@ impl Drawing {
             "<path class=\"axis\" d=\"M{:.1} {start:.1}V{floor:.1}\"/>",
             place(0.0)
         ));
-        self.push(format_args!("<path class=\"axis\" d=\"M{left:.1} {floor:.1}h{width:.1}\"/>"));
-        for (value, label) in scale.ticks((width / 70.0) as usize) {
-            let at = place(value);
-            self.push(format_args!("<path class=\"axis\" d=\"M{at:.1} {floor:.1}v4\"/>"));
-            self.push(format_args!(
-                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-                floor + 17.0
-            ));
-        }
-        self.push(format_args!(
-            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            left + width / 2.0,
-            floor + 34.0,
-            escape(&panel.axis)
-        ));
-        self.top = floor + AXIS;
+        let layout = Layout {
+            width: WIDTH,
+            height: floor + AXIS,
+            left,
+            right: WIDTH - EDGE,
+            top: start,
+            floor,
+        };
+        let mut axis = Frame::empty(scale, scale, layout);
+        axis.horizontal_axis(&scale.ticks(layout.ticks_along()), &panel.axis);
+        self.body.push_str(&axis.into_body());
+        self.top = layout.height;
     }
 
     fn group(&mut self, group: &ForestGroup, scale: Scale, place: &impl Fn(f64) -> f64) {

@@ -35,6 +35,24 @@ pub struct DataFacts {
     pub num_classes: Option<usize>,
 }
 
+impl DataFacts {
+    /// The facts of interactions of this density.
+    pub fn of_density(density: f64) -> Self {
+        Self {
+            density: Some(density),
+            num_classes: None,
+        }
+    }
+
+    /// The facts of images or graphs, with labels of so many classes or without.
+    pub fn of_classes(num_classes: Option<usize>) -> Self {
+        Self {
+            density: None,
+            num_classes,
+        }
+    }
+}
+
 /// A word in place of a number, which the data of a run replace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Word {
@@ -102,8 +120,7 @@ impl Word {
 ///      temperature = { kind = 'linear', start = 0.5, end = 0.1, epochs = 50 }",
 /// )
 /// .unwrap();
-/// let data = DataFacts { density: Some(0.05), num_classes: None };
-/// let first = loss.estimator(data).unwrap();
+/// let first = loss.estimator(DataFacts::of_density(0.05)).unwrap();
 /// assert_eq!(first.tau_plus(), Some(0.05));
 /// assert_eq!(loss.schedules().at(&first, 50).temperature(), 0.1);
 /// ```
@@ -404,21 +421,10 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
 mod tests {
     use super::*;
 
-    fn of_density(density: f64) -> DataFacts {
-        DataFacts {
-            density: Some(density),
-            num_classes: None,
-        }
-    }
-
     #[test]
     fn words_of_classes_stand_for_one_over_their_number() {
         let loss: LossConfig = toml::from_str("kind = 'bayesian'\ntau_plus = 'classes'\nbeta = 'classes'").unwrap();
-        let data = DataFacts {
-            density: None,
-            num_classes: Some(4),
-        };
-        let estimator = loss.estimator(data).unwrap();
+        let estimator = loss.estimator(DataFacts::of_classes(Some(4))).unwrap();
         assert_eq!((estimator.tau_plus(), estimator.parameter("beta")), (Some(0.25), Some(0.75)));
         let error = loss.estimator(DataFacts::default()).unwrap_err().to_string();
         assert!(
@@ -463,14 +469,14 @@ mod tests {
     #[test]
     fn a_configured_number_does_not_depend_on_the_density() {
         let loss: LossConfig = toml::from_str("kind = 'debiased'\ntau_plus = 0.03").unwrap();
-        assert_eq!(loss.estimator(of_density(0.5)).unwrap().tau_plus(), Some(0.03));
+        assert_eq!(loss.estimator(DataFacts::of_density(0.5)).unwrap().tau_plus(), Some(0.03));
     }
 
     #[test]
     fn a_density_of_one_is_refused() {
         let loss: LossConfig = toml::from_str("kind = 'debiased'\ntau_plus = 'density'").unwrap();
         assert!(
-            loss.estimator(of_density(1.0))
+            loss.estimator(DataFacts::of_density(1.0))
                 .unwrap_err()
                 .to_string()
                 .contains("tau_plus is 1")

@@ -125,11 +125,8 @@ impl Kind for GraphRecipe {
     }
 
     fn estimator(&self, data: &Arc<GraphData>) -> Result<Option<EstimatorConfig>, Error> {
-        let data = DataFacts {
-            density: None,
-            num_classes: data.is_labelled().then(|| data.classes().len()),
-        };
-        Ok(Some(self.loss.estimator(data)?))
+        let facts = DataFacts::of_classes(data.is_labelled().then(|| data.num_classes()));
+        Ok(Some(self.loss.estimator(facts)?))
     }
 
     fn num_negatives(&self) -> Option<usize> {

@@ -151,11 +151,8 @@ impl Kind for ImageRecipe {
     }
 
     fn estimator(&self, data: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
-        let data = DataFacts {
-            density: None,
-            num_classes: Some(data.train.classes().len()).filter(|&number| number > 0),
-        };
-        Ok(self.loss.as_ref().map(|loss| loss.estimator(data)).transpose()?)
+        let facts = DataFacts::of_classes(Some(data.train.classes().len()).filter(|&number| number > 0));
+        Ok(self.loss.as_ref().map(|loss| loss.estimator(facts)).transpose()?)
     }
 
     fn num_negatives(&self) -> Option<usize> {

@@ -124,11 +124,8 @@ impl Kind for RecommenderRecipe {
     }
 
     fn estimator(&self, data: &InteractionData) -> Result<Option<EstimatorConfig>, Error> {
-        let data = DataFacts {
-            density: Some(data.train.density()),
-            num_classes: None,
-        };
-        Ok(Some(self.loss.estimator(data)?))
+        let facts = DataFacts::of_density(data.train.density());
+        Ok(Some(self.loss.estimator(facts)?))
     }
 
     fn num_negatives(&self) -> Option<usize> {
