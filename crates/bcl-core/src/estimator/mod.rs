@@ -19,6 +19,7 @@ mod supervised;
 
 pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
+pub use positive_unlabelled::PositiveUnlabelledFloor;
 
 use crate::{JensenShannonLoss, Losses, Pairs, ParameterError, Scores, SideInformation, pairs::Kernel};
 use bcl_kernels::Correction;

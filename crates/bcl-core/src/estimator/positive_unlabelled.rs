@@ -1,6 +1,9 @@
 //! Positive-unlabelled contrastive loss: the negatives are corrected for positives that carry no label.
 
-use super::{Estimator, Kernel, config::estimator};
+use super::{
+    Estimator, Kernel,
+    config::{Field, estimator},
+};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::PositiveMargins,
@@ -8,6 +11,26 @@ use crate::{
 };
 use bcl_kernels::{Correction, Weighing};
 use burn::tensor::{Bool, Tensor};
+use serde::{Deserialize, Serialize};
+
+/// The least mean of the corrected negatives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PositiveUnlabelledFloor {
+    /// The mass of a negative at the lowest similarity, which the mean of true negatives cannot be below.
+    #[default]
+    Lowest,
+    /// `e^-1`, as the paper prints it, at any temperature. For comparison only.
+    Printed,
+}
+
+impl Field for PositiveUnlabelledFloor {}
+
+impl PositiveUnlabelledFloor {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 estimator! {
     PositiveUnlabelledLossConfig => PositiveUnlabelledLoss {
@@ -17,6 +40,9 @@ estimator! {
         class_prior / with_class_prior: f64 = 0.1,
         /// Label frequency c: the share of the anchor's class that is labelled positive, in [0, 1].
         label_frequency / with_label_frequency: f64 = 0.01,
+        /// The least mean of the corrected negatives.
+        #[serde(skip_serializing_if = "PositiveUnlabelledFloor::is_default")]
+        floor / with_floor: PositiveUnlabelledFloor = PositiveUnlabelledFloor::Lowest,
     }
 
     check(config) {
@@ -36,9 +62,12 @@ estimator! {
 /// Ng = N · max{ (1 - αc) / (1 - α) · mean x_i - α(1 - c) / (1 - α) · x+, e^(s/t) }
 /// ```
 ///
+/// It equals the [debiased loss](crate::DebiasedLoss) with `τ+ = α(1 - c) / (1 - αc)`, the share of the anchor's class among the unlabelled samples. If
+/// only the anchor's own views are labelled, c is about one over the size of the class, and `τ+` about α.
+///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient. The paper prints the floor `e^-1`, which
-/// assumes cosines and a temperature of 1.
+/// assumes cosines and a temperature of 1; [`PositiveUnlabelledFloor::Printed`] takes it.
 ///
 /// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
 ///
@@ -75,9 +104,18 @@ impl PositiveUnlabelledLoss {
         class_prior * (1.0 - label_frequency) / (1.0 - class_prior)
     }
 
+    /// The similarity whose mass is the floor.
+    fn least(&self, of_scores: Option<f64>) -> Option<f64> {
+        match self.config.floor {
+            PositiveUnlabelledFloor::Lowest => of_scores,
+            PositiveUnlabelledFloor::Printed => Some(-self.config.temperature),
+        }
+    }
+
     /// The corrected mass of the negatives, before the floor.
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
-        let margins = PositiveMargins::with_floor(scores, self.config.temperature);
+        let least = self.least(scores.least_similarity);
+        let margins = PositiveMargins::with_floor(&scores.clone().with_least_similarity(least), self.config.temperature);
         let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
         (margins, mass)
@@ -88,7 +126,7 @@ impl PositiveUnlabelledLoss {
         Correction::Floored {
             unlabelled: self.unlabelled_weight(),
             positive: self.positive_weight(),
-            least: pairs.least_similarity(),
+            least: self.least(pairs.least_similarity()),
         }
     }
 }

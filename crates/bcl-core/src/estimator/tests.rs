@@ -295,6 +295,27 @@ fn without_a_least_similarity_nothing_bounds_the_mass_but_zero() {
 }
 
 #[test]
+fn the_printed_floor_of_positive_unlabelled_losses_is_one_over_e_at_any_temperature() {
+    let config = |temperature| {
+        let config = PositiveUnlabelledLossConfig::new().with_temperature(temperature);
+        EstimatorConfig::PositiveUnlabelled(config.with_floor(PositiveUnlabelledFloor::Printed))
+    };
+    let negatives = [-0.9, -0.8, -0.95];
+    for least in [None, Some(-1.0)] {
+        let [loss, of_positives, of_negatives] = with_gradients(&config(0.1), &[0.5], &negatives, least);
+        let expected = (3.0 * (-1.0f64).exp() / (0.5f64 / 0.1).exp()).ln_1p();
+        assert_close(&[loss[0] / expected], &[1.0], 1e-5);
+        assert!(of_positives[0] < 0.0 && of_negatives.iter().all(|&slope| slope == 0.0));
+    }
+    // In a batch, fused kernels compute the same floor; at t = 1 it is the lowest similarity of cosines.
+    let device = Device::flex();
+    let views = [0.3, 1.1].map(|phase| Tensor::<2>::from_data(TensorData::new(similarities(24, phase), [6, 4]), &device));
+    let of = |config: EstimatorConfig| values(config.init().forward(views.clone(), Reduction::Mean))[0];
+    let lowest = EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_temperature(1.0));
+    assert_eq!(of(config(1.0)), of(lowest));
+}
+
+#[test]
 fn hard_without_hardness_is_debiased_for_any_mask() {
     let device = Device::flex();
     let keep = TensorData::new((0..4 * 9).map(|i| i % 9 < 6 - i / 9).collect::<Vec<_>>(), [4, 9]);
