@@ -9,6 +9,7 @@
 //! | `calibration` | P(TN given x) against the simulated truth | Lemma 3.2 |
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
+//! | `unlabelled` | the bias of the estimators if positives are labelled and removed, and Theorem 1 | Contrastive Learning with Negative Sampling Correction |
 //!
 //! `means` and `mse` have the intervals of the released experiment, up to ±1/t². The figures of *Bayesian Self-Supervised Contrastive
 //! Learning* (arXiv 2301.11673) have names of their own, and the settings of their captions and text:
@@ -39,6 +40,7 @@ mod repeat;
 mod run;
 mod sweep;
 mod toy;
+mod unlabelled;
 
 pub use bound::Bound;
 pub use calibration::{Bin, Calibration, calibrations};
@@ -50,3 +52,4 @@ pub use parameter::Parameter;
 pub use run::{Figure, Simulation, SimulationPlan, run};
 pub use sweep::{Estimate, Point, Sweep, sweeps};
 pub use toy::{Method, Toy};
+pub use unlabelled::{Scenario, ScenarioBias, TheoremOne, Unlabelled};

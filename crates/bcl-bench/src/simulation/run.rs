@@ -1,7 +1,7 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
-use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy};
-use super::{bias, calibration, check, classes, losses, noise, omega, published, sweep, toy};
+use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy, Unlabelled};
+use super::{bias, calibration, check, classes, losses, noise, omega, published, sweep, toy, unlabelled};
 use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -28,6 +28,8 @@ pub enum Figure {
     Losses,
     /// Noise in the denominator of Bayesian data augmentation.
     Noise,
+    /// Positive-unlabelled learning: bias of the estimators in both scenarios, and the bound of the PUCL paper's Theorem 1.
+    Unlabelled,
     /// Figure 3 of the BCL paper: densities of true and false negatives, base distribution N(0, 1).
     Figure3,
     /// Figure 5: the empirical distribution of exp(x/t), base distribution N(0, 1), t = 2, N = 20,000.
@@ -66,6 +68,7 @@ pub struct Simulation {
     calibrations: Vec<Calibration>,
     losses: Option<Losses>,
     noise: Vec<Noise>,
+    unlabelled: Option<Unlabelled>,
     toy: Option<Toy>,
     check: Option<Check>,
     #[serde(skip)]
@@ -112,6 +115,8 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         noise = noise::noise(seed, &base);
         drawings.extend(noise::drawings(&noise));
     }
+    let unlabelled = wanted(Figure::Unlabelled).then(|| unlabelled::unlabelled(seed, &base));
+    drawings.extend(unlabelled.iter().flat_map(Unlabelled::drawings));
     if wanted(Figure::Figure3) {
         drawings.extend(published::densities());
     }
@@ -138,6 +143,7 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         calibrations,
         losses,
         noise,
+        unlabelled,
         toy,
         check: plan.check.then(|| check::check(seed)),
         drawings,
@@ -174,6 +180,11 @@ impl fmt::Display for Simulation {
         if !self.noise.is_empty() {
             let title = "Standard deviations; the denominator's is relative to its mean";
             section(f, title, &noise::Table(&self.noise))?;
+        }
+        if let Some(found) = &self.unlabelled {
+            let title = "Relative bias of the mean of negatives, in %, at t = 1 (positive-unlabelled learning)";
+            section(f, title, &unlabelled::Biases(found))?;
+            section(f, "Theorem 1 of the PUCL paper", &unlabelled::Theorem(found))?;
         }
         if let Some(toy) = &self.toy {
             section(f, "Figure 3 of the BDA paper: the objective F after the last step", toy)?;

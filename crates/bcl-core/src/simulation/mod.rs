@@ -56,4 +56,4 @@ mod theta;
 pub use config::SimulationConfig;
 pub use experiment::{Repetition, SimulationResult, ThetaSummary, simulate};
 pub use sample::{Anchor, ClassSampler, Proposal};
-pub use theta::{BayesianMeans, Theta, bayesian, biased, debiased, hard, supervised};
+pub use theta::{BayesianMeans, Theta, bayesian, biased, debiased, hard, hidden_prior, positive_unlabelled, supervised};

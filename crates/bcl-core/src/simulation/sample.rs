@@ -131,6 +131,15 @@ impl Anchor {
     /// # Panics
     /// Panics if a parameter is out of range.
     pub fn draw(config: &SimulationConfig, rng: &mut impl Rng) -> Self {
+        Self::draw_after_labelling(config, 0.0, rng)
+    }
+
+    /// [Draws](Self::draw) an anchor whose unlabelled scores come from a single training set: each false negative was labelled with
+    /// probability `label_frequency` and removed, and others were drawn until `num_negatives` were left.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range, or `label_frequency` is outside `[0, 1]`.
+    pub fn draw_after_labelling(config: &SimulationConfig, label_frequency: f64, rng: &mut impl Rng) -> Self {
         let sampler = ClassSampler::new(config.alpha);
         let proposal = Proposal::draw(config, rng);
         let score = |quantile| (proposal.similarity(quantile) / config.temperature).exp();
@@ -139,7 +148,17 @@ impl Anchor {
             .map(|_| score(sampler.false_negative(rng)))
             .collect();
         loop {
-            let is_false_negative: Vec<bool> = (0..config.num_negatives).map(|_| rng.random_bool(config.tau_plus)).collect();
+            let is_false_negative: Vec<bool> = (0..config.num_negatives)
+                .map(|_| {
+                    loop {
+                        let is_false = rng.random_bool(config.tau_plus);
+                        let is_labelled = is_false && label_frequency > 0.0 && rng.random_bool(label_frequency);
+                        if !is_labelled {
+                            return is_false;
+                        }
+                    }
+                })
+                .collect();
             if is_false_negative.iter().all(|&is_false| is_false) {
                 continue;
             }

@@ -62,6 +62,21 @@ pub fn debiased(scores: &[f64], positives: &[f64], tau_plus: f64, floor: f64) ->
     without_positives(mean(scores), positives, tau_plus, floor)
 }
 
+/// Computes `θ_PU = max{ (1 - αc) / (1 - α) · mean x_i - α(1 - c) / (1 - α) · mean x+, floor }`, with class prior α and label frequency c.
+///
+/// It is [`debiased`] with the [prior](hidden_prior) of a positive among the unlabelled samples in place of `τ+`.
+///
+/// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8.
+pub fn positive_unlabelled(scores: &[f64], positives: &[f64], class_prior: f64, label_frequency: f64, floor: f64) -> f64 {
+    debiased(scores, positives, hidden_prior(class_prior, label_frequency), floor)
+}
+
+/// Computes `α(1 - c) / (1 - αc)`: the share of positives among the samples that are left after a share c of the positives was labelled
+/// and removed.
+pub fn hidden_prior(class_prior: f64, label_frequency: f64) -> f64 {
+    class_prior * (1.0 - label_frequency) / (1.0 - class_prior * label_frequency)
+}
+
 /// Computes `θ_HCL = max{ (mean(w_i x_i) - τ+ mean x+) / τ-, floor }`, `w_i = x_i^β / mean x_j^β`.
 pub fn hard(scores: &[f64], positives: &[f64], tau_plus: f64, floor: f64, hard_beta: f64) -> f64 {
     // Dividing by the largest score leaves the weighted mean unchanged and keeps the powers finite.
