@@ -10,6 +10,7 @@
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
 //! | `unlabelled` | the bias of the estimators if positives are labelled and removed, and Theorem 1 | Contrastive Learning with Negative Sampling Correction |
+//! | `gradient-bias` | the gradient of a batch against the whole data set's | Bayesian data augmentation |
 //!
 //! `means` and `mse` have the intervals of the released experiment, up to ±1/t². The figures of *Bayesian Self-Supervised Contrastive
 //! Learning* (arXiv 2301.11673) have names of their own, and the settings of their captions and text:
@@ -31,6 +32,7 @@ mod calibration;
 mod check;
 mod classes;
 mod drawing;
+mod gradient_bias;
 mod losses;
 mod noise;
 mod omega;
@@ -46,6 +48,7 @@ pub use bound::Bound;
 pub use calibration::{Bin, Calibration, calibrations};
 pub use check::{Check, Claim, check};
 pub use drawing::{Csv, Drawing};
+pub use gradient_bias::{ComparedLoss, GradientBias};
 pub use losses::{Difference, Losses, Slopes, losses};
 pub use noise::{Noise, noise};
 pub use parameter::Parameter;

@@ -1,7 +1,7 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
-use super::{Calibration, Check, Drawing, Losses, Noise, Sweep, Toy, Unlabelled};
-use super::{bias, calibration, check, classes, losses, noise, omega, published, sweep, toy, unlabelled};
+use super::{Calibration, Check, Drawing, GradientBias, Losses, Noise, Sweep, Toy, Unlabelled};
+use super::{bias, calibration, check, classes, gradient_bias, losses, noise, omega, published, sweep, toy, unlabelled};
 use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -30,6 +30,8 @@ pub enum Figure {
     Noise,
     /// Positive-unlabelled learning: bias of the estimators in both scenarios, and the bound of the PUCL paper's Theorem 1.
     Unlabelled,
+    /// Bias and noise of the gradient of a batch over its size, the premise of Bayesian data augmentation.
+    GradientBias,
     /// Figure 3 of the BCL paper: densities of true and false negatives, base distribution N(0, 1).
     Figure3,
     /// Figure 5: the empirical distribution of exp(x/t), base distribution N(0, 1), t = 2, N = 20,000.
@@ -69,6 +71,7 @@ pub struct Simulation {
     losses: Option<Losses>,
     noise: Vec<Noise>,
     unlabelled: Option<Unlabelled>,
+    gradient_biases: Vec<GradientBias>,
     toy: Option<Toy>,
     check: Option<Check>,
     #[serde(skip)]
@@ -117,6 +120,11 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
     }
     let unlabelled = wanted(Figure::Unlabelled).then(|| unlabelled::unlabelled(seed, &base));
     drawings.extend(unlabelled.iter().flat_map(Unlabelled::drawings));
+    let mut gradient_biases = Vec::new();
+    if wanted(Figure::GradientBias) {
+        gradient_biases = gradient_bias::gradient_biases(seed, &base);
+        drawings.extend(gradient_bias::drawings(&gradient_biases));
+    }
     if wanted(Figure::Figure3) {
         drawings.extend(published::densities());
     }
@@ -144,6 +152,7 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         losses,
         noise,
         unlabelled,
+        gradient_biases,
         toy,
         check: plan.check.then(|| check::check(seed)),
         drawings,
@@ -185,6 +194,10 @@ impl fmt::Display for Simulation {
             let title = "Relative bias of the mean of negatives, in %, at t = 1 (positive-unlabelled learning)";
             section(f, title, &unlabelled::Biases(found))?;
             section(f, "Theorem 1 of the PUCL paper", &unlabelled::Theorem(found))?;
+        }
+        if !self.gradient_biases.is_empty() {
+            let title = "The gradient of a batch against the gradient of the whole data set";
+            section(f, title, &gradient_bias::Biases(&self.gradient_biases))?;
         }
         if let Some(toy) = &self.toy {
             section(f, "Figure 3 of the BDA paper: the objective F after the last step", toy)?;

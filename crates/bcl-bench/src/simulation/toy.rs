@@ -134,7 +134,7 @@ fn objective([s1, s2]: [f64; 2]) -> f64 {
 }
 
 /// A draw of N(0, 1), by the method of Box and Muller.
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+pub(super) fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
     radius * (2.0 * PI * random.random::<f64>()).cos()
 }

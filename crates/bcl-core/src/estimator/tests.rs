@@ -906,3 +906,62 @@ fn estimators_without_a_floor_mark_nothing() {
         assert_eq!(marks.is_some(), has_floor, "{}", config.name());
     }
 }
+
+/// The loss of some of six samples with two views each, and its gradient with respect to all views.
+fn of_samples(config: &EstimatorConfig, samples: &[usize], draws: Option<&[f64]>) -> (f64, Vec<f64>) {
+    const ALL: usize = 6;
+    let device = Device::flex().autodiff();
+    let options = (&device, DType::F64);
+    let views = [0.4, 1.3].map(|phase| TensorData::new(similarities(4 * ALL, phase), [ALL, 4]));
+    let views = views.map(|view| Tensor::<2>::from_data(view, options).require_grad());
+    let rows = views.clone().map(|view| {
+        let samples: Vec<i64> = samples.iter().map(|&sample| sample as i64).collect();
+        view.select(0, Tensor::from_data(&*samples, &device))
+    });
+    let mut side = SideInformation::none();
+    if let Some(draws) = draws {
+        let of_view = |view: usize| samples.iter().map(move |sample| draws[view * ALL + sample]);
+        let draws: Vec<f64> = of_view(0).chain(of_view(1)).collect();
+        let zeros = Tensor::<1>::zeros([draws.len()], options);
+        side = side
+            .with_noise(Tensor::from_data(TensorData::from(&*draws), options))
+            .with_log_rates(zeros);
+    }
+    let loss = config.init().forward_with(rows, &side, Reduction::Mean);
+    let gradients = loss.backward();
+    let gradient = views
+        .iter()
+        .flat_map(|view| values(view.grad(&gradients).expect("a gradient")));
+    (values(loss)[0], gradient.collect())
+}
+
+#[test]
+fn with_draws_from_elsewhere_batches_are_unbiased_and_without_them_they_are_not() {
+    let draws: Vec<f64> = similarities(12, 2.0).iter().map(|value| value.abs() + 0.1).collect();
+    let decomposable = AugmentedLossConfig::new().with_rate(AugmentedRate::MeanNegatives);
+    let decomposable = decomposable.with_base(AugmentedBase::Decoupled);
+    // All pairs and all triples of samples: pairs are the tuples of the paper's appendix D.
+    let batches = |size: u32| {
+        let sets = (0_u32..1 << 6).filter(move |set| set.count_ones() == size);
+        sets.map(|set| (0..6).filter(|sample| set >> sample & 1 == 1).collect::<Vec<usize>>())
+    };
+    // The largest difference of a gradient from the gradient of all samples.
+    let bias = |config: &EstimatorConfig, draws: Option<&[f64]>, size: u32| {
+        let (whole, of_whole) = of_samples(config, &[0, 1, 2, 3, 4, 5], draws);
+        let count = batches(size).count() as f64;
+        let (mut mean, mut gradient) = (0.0, vec![0.0; of_whole.len()]);
+        for samples in batches(size) {
+            let (loss, slopes) = of_samples(config, &samples, draws);
+            mean += loss / count;
+            gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope / count);
+        }
+        let differences = gradient.iter().zip(&of_whole).map(|(mean, whole)| (mean - whole).abs());
+        ((mean - whole).abs(), differences.fold(0.0, f64::max))
+    };
+    for size in [2, 3] {
+        let (value, gradient) = bias(&EstimatorConfig::Augmented(decomposable.clone()), Some(&draws), size);
+        assert!(value < 1e-12 && gradient < 1e-12, "{size}: {value}, {gradient}");
+        let (_, gradient) = bias(&EstimatorConfig::Decoupled(DecoupledLossConfig::new()), None, size);
+        assert!(gradient > 1e-3, "{size}: {gradient}");
+    }
+}
