@@ -1,6 +1,9 @@
 //! Labels: which samples share a class.
 
-use crate::{Pairs, Scores, Similarity, scores::off_diagonal};
+use crate::{
+    Pairs, Scores, Similarity,
+    scores::{off_diagonal, samples_of_views},
+};
 use bcl_kernels::matmul;
 use burn::tensor::{Bool, Int, Tensor};
 use std::ops::Range;
@@ -29,12 +32,27 @@ use std::ops::Range;
 /// # Panics
 /// Panics if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
 pub fn same_class(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
+    same_class_in_views(labels, 2, anchors)
+}
+
+/// The [same](same_class()) for any number of views, compared by [`Pairs::from_many_views_of`].
+///
+/// # Shapes
+/// - labels:  `[batch_size]`, the class of each sample
+/// - anchors: a range of `0..num_views · batch_size`
+/// - output:  `[anchors.len(), num_views · (batch_size - 1)]`
+///
+/// # Panics
+/// Panics if there are fewer than two samples, or if the range is empty or reaches beyond the batch.
+pub fn same_class_in_views(labels: &Tensor<1, Int>, num_views: usize, anchors: Range<usize>) -> Tensor<2, Bool> {
     let [batch_size] = labels.dims();
-    let of_first = anchors.start..anchors.end.min(batch_size);
-    let of_second = anchors.start.max(batch_size) - batch_size..anchors.end.max(batch_size) - batch_size;
-    let of_views = [of_first, of_second].into_iter().filter(|samples| !samples.is_empty());
-    let same = Tensor::cat(of_views.map(|samples| same_class_across(labels, samples)).collect(), 0);
-    Tensor::cat(vec![same.clone(), same], 1)
+    assert!(
+        anchors.end <= num_views * batch_size,
+        "the anchors {anchors:?} reach beyond {num_views} views of {batch_size} samples"
+    );
+    let of_views = samples_of_views(&anchors, num_views, batch_size);
+    let same = of_views.map(|(_, samples)| same_class_across(labels, samples)).collect();
+    Tensor::cat(vec![Tensor::cat(same, 0); num_views], 1)
 }
 
 /// Marks the negatives that share their anchor's class if the rows of two tables are compared by [`Pairs::from_cross_views_of`].
@@ -67,6 +85,28 @@ fn is_equal(numbers: Tensor<1, Int>, others: Tensor<1, Int>) -> Tensor<2, Bool> 
     numbers.expand([rows, columns]).equal(others.expand([rows, columns]))
 }
 
+/// Some samples compared with all, `[num_anchors, num_samples]`.
+struct Labelled {
+    similarities: Tensor<2>,
+    same_class: Tensor<2, Bool>,
+    itself: Tensor<2, Bool>,
+}
+
+impl Labelled {
+    fn new(embeddings: Tensor<2>, labels: Tensor<1, Int>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        let ([num_samples, _], [num_labels]) = (embeddings.dims(), labels.dims());
+        assert_eq!(num_labels, num_samples, "there must be one label per sample");
+        let numbers = Tensor::arange(0..num_samples as i64, &labels.device());
+        let compared = |numbers: Tensor<1, Int>| is_equal(numbers.clone().slice([anchors.clone()]), numbers);
+        let rows = similarity.prepare(embeddings);
+        Self {
+            similarities: matmul(rows.clone().slice([anchors.clone()]), rows.transpose()),
+            same_class: compared(labels),
+            itself: compared(numbers),
+        }
+    }
+}
+
 impl Pairs {
     /// Compares samples with labels: every sample is an anchor, its positives are all others of its class, and its negatives are all samples of
     /// other classes. An anchor without a positive or without a negative has no [loss](crate::Losses).
@@ -94,14 +134,20 @@ impl Pairs {
     /// assert!((loss - 3f32.ln()).abs() < 1e-6); // one positive, two negatives, all equal
     /// ```
     pub fn from_labels(embeddings: Tensor<2>, labels: Tensor<1, Int>, similarity: Similarity) -> Self {
-        let ([num_samples, _], [num_labels]) = (embeddings.dims(), labels.dims());
-        assert_eq!(num_labels, num_samples, "there must be one label per sample");
-        let numbers = Tensor::arange(0..num_samples as i64, &labels.device());
-        let itself = is_equal(numbers.clone(), numbers);
-        let same_class = is_equal(labels.clone(), labels);
+        let [num_samples, _] = embeddings.dims();
+        Self::from_labels_of(embeddings, labels, similarity, 0..num_samples)
+    }
 
-        let rows = similarity.prepare(embeddings);
-        let similarities = matmul(rows.clone(), rows.transpose());
+    /// Compares only the rows `anchors` of [`from_labels`](Self::from_labels).
+    ///
+    /// # Panics
+    /// Panics as `from_labels` does, or if the range is empty or reaches beyond the samples.
+    pub fn from_labels_of(embeddings: Tensor<2>, labels: Tensor<1, Int>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        let Labelled {
+            similarities,
+            same_class,
+            itself,
+        } = Labelled::new(embeddings, labels, similarity, anchors);
         let mut scores = Scores::multi_positive(similarities.clone(), similarities)
             .with_positives_mask(same_class.clone().bool_and(itself.bool_not()))
             .with_mask(same_class.clone().bool_not())
@@ -109,13 +155,44 @@ impl Pairs {
         scores.same_class = Some(same_class);
         scores.into()
     }
+
+    /// Compares the samples `anchors` with all others: as [`from_labels_of`](Self::from_labels_of), but samples of the anchor's class are among
+    /// its negatives, too. With the [decoupled loss](crate::DecoupledLoss), whose denominator has only the negatives, this is the supervised
+    /// contrastive loss,
+    ///
+    /// ```text
+    /// -1/|P(i)| Σ_{p in P(i)} log( x_p / Σ_{a ≠ i} x_a )
+    /// ```
+    ///
+    /// Source: Khosla et al., [Supervised Contrastive Learning](https://arxiv.org/abs/2004.11362), Eq. 2.
+    ///
+    /// # Panics
+    /// Panics as `from_labels_of` does.
+    pub fn from_labels_against_all(
+        embeddings: Tensor<2>,
+        labels: Tensor<1, Int>,
+        similarity: Similarity,
+        anchors: Range<usize>,
+    ) -> Self {
+        let Labelled {
+            similarities,
+            same_class,
+            itself,
+        } = Labelled::new(embeddings, labels, similarity, anchors);
+        let others = itself.bool_not();
+        Scores::multi_positive(similarities.clone(), similarities)
+            .with_positives_mask(same_class.bool_and(others.clone()))
+            .with_mask(others)
+            .with_least_similarity(similarity.least())
+            .into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InfoNceLossConfig, Reduction, SideInformation, SupervisedLossConfig};
-    use burn::tensor::{Device, TensorData};
+    use crate::{DecoupledLossConfig, InfoNceLossConfig, Reduction, SideInformation, SupervisedLossConfig};
+    use burn::tensor::{DType, Device, TensorData};
 
     const LABELS: [i64; 5] = [0, 1, 0, 1, 1];
 
@@ -141,6 +218,11 @@ mod tests {
         for anchors in [0..10, 3..7, 9..10] {
             let pairs = Pairs::from_views_of(views.clone(), views.clone(), Similarity::Cosine, anchors.clone());
             assert_eq!(marks(same_class(&labels, anchors)), is_similar(pairs));
+        }
+        for anchors in [0..15, 3..12, 9..10] {
+            let three = vec![views.clone(); 3];
+            let pairs = Pairs::from_many_views_of(three, Similarity::Cosine, anchors.clone());
+            assert_eq!(marks(same_class_in_views(&labels, 3, anchors)), is_similar(pairs));
         }
         for anchors in [0..5, 1..4] {
             let pairs = Pairs::from_cross_views_of(views.clone(), views.clone(), Similarity::Cosine, anchors.clone());
@@ -177,6 +259,31 @@ mod tests {
             loss.forward(pairs(), Reduction::Mean),
         ];
         assert!((supervised - plain).abs().into_scalar::<f32>() < 1e-6);
+    }
+
+    #[test]
+    fn against_all_others_the_decoupled_loss_is_the_supervised_contrastive_one() {
+        let device = Device::flex();
+        let numbers: Vec<f64> = (0..5 * 3).map(|i| (1.7 * f64::from(i)).sin()).collect();
+        let rows: Vec<&[f64]> = numbers.chunks(3).collect();
+        let embeddings = || Tensor::<2>::from_data(TensorData::new(numbers.clone(), [5, 3]), (&device, DType::F64));
+        let loss = DecoupledLossConfig::new().with_temperature(0.7).init();
+        for anchors in [0..5, 1..3] {
+            let labels = Tensor::from_data(LABELS, &device);
+            let pairs = Pairs::from_labels_against_all(embeddings(), labels, Similarity::Dot, anchors.clone());
+            let found: Vec<f64> = loss.forward_no_reduction(pairs).into_data().iter().collect();
+            for (anchor, found) in anchors.zip(found) {
+                let others = || (0..5).filter(move |&other| other != anchor);
+                let x = |other: usize| (rows[anchor].iter().zip(rows[other]).map(|(a, b)| a * b).sum::<f64>() / 0.7).exp();
+                let all: f64 = others().map(x).sum();
+                let losses: Vec<f64> = others()
+                    .filter(|&other| LABELS[other] == LABELS[anchor])
+                    .map(|other| -(x(other) / all).ln())
+                    .collect();
+                let expected = losses.iter().sum::<f64>() / losses.len() as f64;
+                assert!((found - expected).abs() < 1e-10, "{found} is not {expected}");
+            }
+        }
     }
 
     #[test]

@@ -196,6 +196,28 @@ impl PositiveMargins {
         self.shift.clone().neg().exp()
     }
 
+    /// The mean of `x+` over the anchor's positives, relative to each positive as the mass is. With one positive it is
+    /// [`positive`](Self::positive).
+    pub(crate) fn mean_positive(&self) -> Tensor<2> {
+        let [_, num_positives] = self.positives.dims();
+        if num_positives == 1 {
+            return self.positive();
+        }
+        let counted = |logarithms: Tensor<2>| match &self.positives_mask {
+            Some(mask) => logarithms.mask_fill(mask.clone().bool_not(), LEFT_OUT),
+            None => logarithms,
+        };
+        let number = match &self.positives_mask {
+            Some(mask) => mask.clone().float().cast(self.positives.dtype()).sum_dim(1).clamp_min(1.0),
+            None => self.positives.zeros_like().sum_dim(1) + num_positives as f64,
+        };
+        let largest = counted(self.positives.clone()).detach().max_dim(1);
+        let mean = counted(self.positives.clone() - largest.clone()).exp().sum_dim(1) / number;
+        // Beyond this the correction outweighs all negatives, and the mass is at its floor.
+        const MOST: f64 = 60.0;
+        mean * (largest - self.positives.clone() - self.shift.clone()).clamp_max(MOST).exp()
+    }
+
     /// `s+ / t`.
     pub(crate) fn log_positive(&self) -> Tensor<2> {
         self.positives.clone()

@@ -18,6 +18,7 @@ use std::ops::Range;
 /// | anchors and negatives | pairs |
 /// | --- | --- |
 /// | two views of a batch, as in SimCLR | [`from_views`](Self::from_views), or the array `[first, second]` for cosines |
+/// | more views of a batch | [`from_many_views`](Self::from_many_views) |
 /// | each row of a table with the rows of another, as in NNCLR | [`from_cross_views`](Self::from_cross_views) |
 /// | a table that all anchors share, such as a queue | [`with_negatives`](Self::with_negatives) |
 /// | rows of a table that were sampled for each anchor | [`sampled`](Self::sampled) |
@@ -115,6 +116,39 @@ impl Pairs {
     /// - anchors:       a range of `0..2 · batch_size`
     pub fn from_views_of(first: Tensor<2>, second: Tensor<2>, similarity: Similarity, anchors: Range<usize>) -> Self {
         Self::new(Source::Views([first, second], anchors), similarity)
+    }
+
+    /// Compares any number of views of a batch with each other: every embedding is an anchor, its positives are the other views of the same
+    /// sample, and its negatives are all views of all other samples. Anchors are stacked view after view. For two views,
+    /// [`from_views`](Self::from_views) is faster.
+    ///
+    /// The loss of an anchor is the mean over its positives of the loss with that positive alone.
+    ///
+    /// # Shapes
+    /// - views:     `[batch_size, dim]` each
+    /// - positives: `[num_views · batch_size, num_views - 1]`
+    /// - negatives: `[num_views · batch_size, num_views · (batch_size - 1)]`
+    ///
+    /// ```
+    /// use bcl_core::{InfoNceLossConfig, Pairs, Reduction, Similarity};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let views = vec![Tensor::<2>::ones([2, 8], &Device::flex()); 4];
+    /// let pairs = Pairs::from_many_views(views, Similarity::Cosine);
+    /// let loss = InfoNceLossConfig::new().init().forward(pairs, Reduction::Mean).into_scalar::<f32>();
+    /// assert!((loss - 5f32.ln()).abs() < 1e-6); // one positive at a time, four negatives, all equal
+    /// ```
+    pub fn from_many_views(views: Vec<Tensor<2>>, similarity: Similarity) -> Self {
+        let num_anchors = views.iter().map(|view| view.dims()[0]).sum();
+        Self::from_many_views_of(views, similarity, 0..num_anchors)
+    }
+
+    /// Compares only the rows `anchors` of [`from_many_views`](Self::from_many_views).
+    ///
+    /// # Panics
+    /// Panics if the shapes differ, if there are fewer than two samples or views, or if the range is empty or reaches beyond the batch.
+    pub fn from_many_views_of(views: Vec<Tensor<2>>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        Scores::from_many_views_of(views, similarity, anchors).into()
     }
 
     /// Compares each row of a table with the rows of another one: the positive is the row of the same sample, the negatives are the rows

@@ -3,7 +3,7 @@
 mod stack;
 mod views;
 
-pub(crate) use views::off_diagonal;
+pub(crate) use views::{off_diagonal, samples_of_views};
 
 use burn::tensor::{Bool, Tensor};
 

@@ -40,6 +40,9 @@ pub struct Entry {
     /// What was run for the results of the repository, with the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<String>,
+    /// What the run says about the paper's claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
 }
 
 impl Papers {
@@ -71,19 +74,68 @@ impl Papers {
     }
 }
 
+impl Papers {
+    /// The list as a page for `docs/results`, with links from there.
+    pub fn page(&self) -> String {
+        let mut page = format!(
+            "[bcl](../../README.md) › [results](../guide/results.md) › the papers\n\n# Every table and figure of the papers\n\n`bcl-bench papers --markdown` \
+             writes this page.\n\n{}.\n",
+            self.summary()
+        );
+        for (name, entries) in self.each() {
+            page += &format!("\n## {name}\n\n| item | shows | what our run says | command | run here | a full run needs |\n");
+            page += "| --- | --- | --- | --- | --- | --- |\n";
+            for entry in entries {
+                let command = entry.command.iter().map(|command| format!("`{command}`")).collect::<String>();
+                let here = entry.here.as_deref().map_or_else(|| "no".to_owned(), linked);
+                let needs = [entry.needs.clone(), entry.all_data()].join("; data: ");
+                let needs = needs.trim_end_matches("; data: ");
+                let verdict = entry.verdict.as_deref().unwrap_or_default();
+                page += &format!(
+                    "| {} | {} | {verdict} | {command} | {here} | {needs} |\n",
+                    entry.item, entry.shows
+                );
+            }
+        }
+        page
+    }
+}
+
+impl Entry {
+    /// The data sets, with or without a download.
+    fn all_data(&self) -> String {
+        [self.data.as_slice(), &self.requested].concat().join(", ")
+    }
+}
+
+/// Makes links of the files of `docs/results` that a text names.
+fn linked(text: &str) -> String {
+    let word = |word: &str| {
+        let path = word.trim_end_matches(',');
+        let Some(below) = path.strip_prefix("docs/results/") else {
+            return word.to_owned();
+        };
+        let name = below.trim_end_matches("/table.md").trim_end_matches(".md");
+        let name = name.rsplit('/').next().unwrap_or(name);
+        format!("[{name}]({below}){}", &word[path.len()..])
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 impl fmt::Display for Papers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, entries) in self.each() {
             writeln!(f, "{name}\n")?;
-            let columns = ["item", "shows", "command", "needs", "data", "run here"].map(Column::text);
+            let columns = ["item", "shows", "command", "needs", "data", "run here", "verdict"].map(Column::text);
             let row = |entry: &Entry| {
                 vec![
                     entry.item.clone(),
                     entry.shows.clone(),
                     entry.command.clone().unwrap_or_default(),
                     entry.needs.clone(),
-                    [entry.data.as_slice(), &entry.requested].concat().join(", "),
+                    entry.all_data(),
                     entry.here.clone().unwrap_or_else(|| "no".to_owned()),
+                    entry.verdict.clone().unwrap_or_default(),
                 ]
             };
             Table::new(columns, entries.iter().map(row)).fmt(f)?;
@@ -117,6 +169,20 @@ mod tests {
             );
         }
         assert!(files >= 10, "{files}");
+    }
+
+    #[test]
+    fn the_page_is_what_the_program_writes_and_each_run_has_a_verdict() {
+        let papers = Papers::builtin();
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let page = std::fs::read_to_string(root.join("docs/results/papers.md")).unwrap();
+        assert!(
+            page == papers.page(),
+            "write docs/results/papers.md again: bcl-bench papers --markdown"
+        );
+        for entry in papers.each().into_iter().flat_map(|(_, entries)| entries) {
+            assert_eq!(entry.here.is_some(), entry.verdict.is_some(), "{}", entry.item);
+        }
     }
 
     #[test]

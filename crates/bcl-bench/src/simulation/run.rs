@@ -1,7 +1,9 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
-use super::{Calibration, Check, Drawing, GradientBias, Losses, Noise, Sweep, Toy, Unlabelled};
-use super::{bias, calibration, check, classes, gradient_bias, losses, noise, omega, published, sweep, toy, unlabelled};
+use super::{Calibration, Check, Drawing, Generalisation, GradientBias, Losses, Noise, Sweep, Toy, Unlabelled};
+use super::{
+    bias, calibration, check, classes, generalisation, gradient_bias, losses, noise, omega, published, sweep, toy, unlabelled,
+};
 use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
@@ -30,7 +32,7 @@ pub enum Figure {
     Noise,
     /// Positive-unlabelled learning: bias of the estimators in both scenarios, and the bound of the PUCL paper's Theorem 1.
     Unlabelled,
-    /// Bias and noise of the gradient of a batch over its size, the premise of Bayesian data augmentation.
+    /// Bias and noise of the gradient of a batch over its size, the premise of Bayesian data augmentation, and the bound of its Theorem 3.
     GradientBias,
     /// Figure 3 of the BCL paper: densities of true and false negatives, base distribution N(0, 1).
     Figure3,
@@ -72,6 +74,7 @@ pub struct Simulation {
     noise: Vec<Noise>,
     unlabelled: Option<Unlabelled>,
     gradient_biases: Vec<GradientBias>,
+    generalisation: Vec<Generalisation>,
     toy: Option<Toy>,
     check: Option<Check>,
     #[serde(skip)]
@@ -120,8 +123,9 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
     }
     let unlabelled = wanted(Figure::Unlabelled).then(|| unlabelled::unlabelled(seed, &base));
     drawings.extend(unlabelled.iter().flat_map(Unlabelled::drawings));
-    let mut gradient_biases = Vec::new();
+    let (mut gradient_biases, mut generalisation) = (Vec::new(), Vec::new());
     if wanted(Figure::GradientBias) {
+        generalisation = generalisation::generalisation();
         gradient_biases = gradient_bias::gradient_biases(seed, &base);
         drawings.extend(gradient_bias::drawings(&gradient_biases));
     }
@@ -153,6 +157,7 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         noise,
         unlabelled,
         gradient_biases,
+        generalisation,
         toy,
         check: plan.check.then(|| check::check(seed)),
         drawings,
@@ -198,6 +203,8 @@ impl fmt::Display for Simulation {
         if !self.gradient_biases.is_empty() {
             let title = "The gradient of a batch against the gradient of the whole data set";
             section(f, title, &gradient_bias::Biases(&self.gradient_biases))?;
+            let title = "Theorem 3 of the BDA paper: the bound without its complexity term, in nats";
+            section(f, title, &generalisation::Listed(&self.generalisation))?;
         }
         if let Some(toy) = &self.toy {
             section(f, "Figure 3 of the BDA paper: the objective F after the last step", toy)?;

@@ -33,10 +33,12 @@ estimator! {
 /// Ng = N · max{ (mean x_i - τ+ x+) / (1 - τ+), e^(s/t) }
 /// ```
 ///
+/// With several positives, the correction takes the mean of `x+` over all of them.
+///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
 ///
-/// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8 with one positive.
+/// Source: Chuang et al., Debiased Contrastive Learning, Eq. 7 and 8.
 ///
 /// ```
 /// use bcl_core::{DebiasedLossConfig, InfoNceLossConfig, Reduction, Scores};
@@ -59,7 +61,7 @@ impl DebiasedLoss {
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
         let DebiasedLossConfig { temperature, tau_plus } = self.config;
         let margins = PositiveMargins::with_floor(scores, temperature);
-        let expected_false = margins.positive() * margins.counts() * tau_plus;
+        let expected_false = margins.mean_positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
         (margins, mass)
     }

@@ -38,6 +38,8 @@ estimator! {
 ///
 /// Gradients flow through the weights.
 ///
+/// With several positives, the correction takes the mean of `x+` over all of them.
+///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
 ///
@@ -67,7 +69,7 @@ impl HardLoss {
             beta,
         } = self.config;
         let margins = PositiveMargins::with_floor(scores, temperature);
-        let expected_false = margins.positive() * margins.counts() * tau_plus;
+        let expected_false = margins.mean_positive() * margins.counts() * tau_plus;
         let mass = over(
             margins.mass(Some(margins.hard_weights(beta))) - expected_false,
             1.0 - tau_plus,

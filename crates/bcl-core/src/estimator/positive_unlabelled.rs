@@ -65,11 +65,13 @@ estimator! {
 /// It equals the [debiased loss](crate::DebiasedLoss) with `τ+ = α(1 - c) / (1 - αc)`, the share of the anchor's class among the unlabelled samples. If
 /// only the anchor's own views are labelled, c is about one over the size of the class, and `τ+` about α.
 ///
+/// With several positives, the correction takes the mean of `x+` over all of them.
+///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient. The paper prints the floor `e^-1`, which
 /// assumes cosines and a temperature of 1; [`PositiveUnlabelledFloor::Printed`] takes it.
 ///
-/// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8 with one positive.
+/// Source: Contrastive Learning with Negative Sampling Correction, Eq. 8.
 ///
 /// ```
 /// use bcl_core::{PositiveUnlabelledLossConfig, Reduction};
@@ -116,7 +118,7 @@ impl PositiveUnlabelledLoss {
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
         let least = self.least(scores.least_similarity);
         let margins = PositiveMargins::with_floor(&scores.clone().with_least_similarity(least), self.config.temperature);
-        let hidden_positives = margins.positive() * margins.counts() * self.positive_weight();
+        let hidden_positives = margins.mean_positive() * margins.counts() * self.positive_weight();
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
         (margins, mass)
     }

@@ -883,10 +883,10 @@ fn an_anchor_is_floored_beyond_the_margin_of_its_temperature() {
 }
 
 #[test]
-fn with_several_positives_an_anchor_is_floored_if_it_is_at_each_that_counts() {
+fn with_several_positives_an_anchor_is_floored_by_the_mean_of_those_that_count() {
     let device = Device::flex();
-    let positives = Tensor::<2>::from_data([[0.9, 0.8], [0.9, 0.1], [0.9, 0.1]], &device);
-    let keep = Tensor::<2, Bool>::from_data([[true, true], [true, true], [true, false]], &device);
+    let positives = Tensor::<2>::from_data([[0.9, 0.1], [0.1, 0.0], [0.9, 0.1]], &device);
+    let keep = Tensor::<2, Bool>::from_data([[true, true], [true, true], [false, true]], &device);
     let scores = Scores::multi_positive(positives, Tensor::zeros([3, 4], &device)).with_least_similarity(-1.0);
     let scores = scores.with_positives_mask(keep);
     let estimator = DebiasedLossConfig::new().with_temperature(0.1).init();
@@ -894,7 +894,7 @@ fn with_several_positives_an_anchor_is_floored_if_it_is_at_each_that_counts() {
         .floored(&scores, &SideInformation::none())
         .expect("a floor")
         .into_data();
-    assert_eq!(marks.iter::<bool>().collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(marks.iter::<bool>().collect::<Vec<_>>(), [true, false, false]);
 }
 
 #[test]
@@ -933,6 +933,66 @@ fn of_samples(config: &EstimatorConfig, samples: &[usize], draws: Option<&[f64]>
         .iter()
         .flat_map(|view| values(view.grad(&gradients).expect("a gradient")));
     (values(loss)[0], gradient.collect())
+}
+
+#[test]
+fn with_several_positives_the_corrections_take_their_mean() {
+    let device = Device::flex();
+    let options = (&device, DType::F64);
+    let (positives, negatives) = (similarities(8, 0.3), similarities(20, 1.1));
+    let mask = [true, true, false, true, false, false, true, true];
+    let scores = Scores::multi_positive(
+        Tensor::from_data(TensorData::new(positives.clone(), [4, 2]), options),
+        Tensor::from_data(TensorData::new(negatives.clone(), [4, 5]), options),
+    )
+    .with_positives_mask(Tensor::from_data(TensorData::new(mask.to_vec(), [4, 2]), &device));
+    let x = |similarity: f64| (similarity / 0.5).exp();
+    let expected = |unlabelled: f64, correction: f64, beta: f64| -> Vec<f64> {
+        let of_anchor = |anchor: usize| {
+            let counted: Vec<f64> = (0..2)
+                .filter(|place| mask[2 * anchor + place])
+                .map(|place| x(positives[2 * anchor + place]))
+                .collect();
+            let mean_positive = counted.iter().sum::<f64>() / counted.len() as f64;
+            let row: Vec<f64> = negatives[5 * anchor..][..5].iter().map(|&similarity| x(similarity)).collect();
+            let weights: Vec<f64> = row.iter().map(|x| x.powf(beta)).collect();
+            let mean = row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() / weights.iter().sum::<f64>();
+            let mass = 5.0 * (unlabelled * mean - correction * mean_positive).max(0.0);
+            counted.iter().map(|positive| (mass / positive).ln_1p()).sum::<f64>() / counted.len() as f64
+        };
+        (0..4).filter(|&anchor| anchor != 2).map(of_anchor).collect()
+    };
+    let (alpha, c) = (0.2, 0.3);
+    let unlabelled = PositiveUnlabelledLossConfig::new()
+        .with_class_prior(alpha)
+        .with_label_frequency(c);
+    let cases = [
+        (
+            EstimatorConfig::Debiased(DebiasedLossConfig::new()),
+            [1.0 / 0.9, 0.1 / 0.9, 0.0],
+        ),
+        (EstimatorConfig::Hard(HardLossConfig::new()), [1.0 / 0.9, 0.1 / 0.9, 1.0]),
+        (
+            EstimatorConfig::PositiveUnlabelled(unlabelled),
+            [(1.0 - alpha * c) / (1.0 - alpha), alpha * (1.0 - c) / (1.0 - alpha), 0.0],
+        ),
+    ];
+    for (config, [factor, correction, beta]) in cases {
+        let found = values(
+            config
+                .init()
+                .losses(scores.clone().into(), &SideInformation::none())
+                .values()
+                .clone(),
+        );
+        let found: Vec<f64> = found
+            .into_iter()
+            .enumerate()
+            .filter(|(anchor, _)| *anchor != 2)
+            .map(|(_, loss)| loss)
+            .collect();
+        assert_close(&found, &expected(factor, correction, beta), 1e-10);
+    }
 }
 
 #[test]

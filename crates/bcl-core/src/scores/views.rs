@@ -42,23 +42,30 @@ impl Scores {
             // All anchors together share products.
             return Self::from_views(first, second, similarity);
         }
-        let views = [similarity.prepare(first), similarity.prepare(second)];
-        let of_first = anchors.start..anchors.end.min(batch_size);
-        let of_second = anchors.start.max(batch_size) - batch_size..anchors.end.max(batch_size) - batch_size;
-        let (positives, negatives) = [of_first, of_second]
-            .into_iter()
-            .enumerate()
-            .filter(|(_, samples)| !samples.is_empty())
-            .map(|(which, samples)| {
+        Self::from_many_views_of(vec![first, second], similarity, anchors)
+    }
+
+    /// Compares some rows of any number of views of a batch, as
+    /// [`Pairs::from_many_views_of`](crate::Pairs::from_many_views_of).
+    ///
+    /// # Panics
+    /// Panics if the shapes differ, if there are fewer than two samples or views, or if the range is empty or reaches beyond the batch.
+    pub(crate) fn from_many_views_of(views: Vec<Tensor<2>>, similarity: Similarity, anchors: Range<usize>) -> Self {
+        let batch_size = check_many_views(&views);
+        check_anchors(&anchors, views.len() * batch_size);
+        let views: Vec<Tensor<2>> = views.into_iter().map(|view| similarity.prepare(view)).collect();
+        let (positives, negatives) = samples_of_views(&anchors, views.len(), batch_size)
+            .map(|(own, samples)| {
                 let rows = |view: usize| views[view].clone().slice([samples.clone()]);
-                let positives = (rows(which) * rows(1 - which)).sum_dim(1).squeeze_dim::<1>(1);
-                let negatives = views.iter().flat_map(|view| others(rows(which), view, &samples));
-                (positives, Tensor::cat(negatives.collect(), 1))
+                let others_of_sample = (0..views.len()).filter(|&view| view != own);
+                let positives = others_of_sample.map(|view| (rows(own) * rows(view)).sum_dim(1));
+                let negatives = views.iter().flat_map(|view| others(rows(own), view, &samples));
+                (Tensor::cat(positives.collect(), 1), Tensor::cat(negatives.collect(), 1))
             })
             .unzip();
         Self {
             least_similarity: similarity.least(),
-            ..Self::new(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
+            ..Self::multi_positive(Tensor::cat(positives, 0), Tensor::cat(negatives, 0))
         }
     }
 
@@ -102,6 +109,29 @@ fn check_views(first: &Tensor<2>, second: &Tensor<2>) -> usize {
         "in-batch negatives need at least 2 samples, but there is {batch_size}"
     );
     batch_size
+}
+
+fn check_many_views(views: &[Tensor<2>]) -> usize {
+    assert!(
+        views.len() > 1,
+        "a positive is another view of the sample, but there is {} view",
+        views.len()
+    );
+    views[1..].iter().map(|view| check_views(&views[0], view)).fold(0, usize::max)
+}
+
+/// The samples of anchors that are stacked view after view: the views that have anchors, each with its samples.
+pub(crate) fn samples_of_views(
+    anchors: &Range<usize>,
+    num_views: usize,
+    batch_size: usize,
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let Range { start, end } = *anchors;
+    (0..num_views).filter_map(move |view| {
+        let of_view = |anchor: usize| anchor.clamp(view * batch_size, (view + 1) * batch_size) - view * batch_size;
+        let samples = of_view(start)..of_view(end);
+        (!samples.is_empty()).then_some((view, samples))
+    })
 }
 
 /// Products of the rows of some samples with a view of all other samples, from left to right.
@@ -178,6 +208,28 @@ mod tests {
             some.negatives
                 .into_data()
                 .assert_approx_eq(&negatives.slice_dim(0, start..end).into_data(), close);
+        }
+    }
+
+    #[test]
+    fn of_many_views_the_positives_are_all_others_of_the_sample() {
+        let device = Device::flex();
+        let value = |view: usize, sample: usize| (10 * view + sample + 1) as f32;
+        let view = |view: usize| {
+            let rows: Vec<f32> = (0..2).map(|sample| value(view, sample)).collect();
+            Tensor::<2>::from_data(TensorData::new(rows, [2, 1]), &device)
+        };
+        for anchors in [0..6, 1..4, 5..6] {
+            let scores = Scores::from_many_views_of((0..3).map(view).collect(), Similarity::Dot, anchors.clone());
+            let rows = |tensor: Tensor<2>| tensor.into_data().iter::<f32>().collect::<Vec<_>>();
+            let (mut positives, mut negatives) = (Vec::new(), Vec::new());
+            for anchor in anchors {
+                let (own, sample) = (anchor / 2, anchor % 2);
+                let product = |view: usize, other: usize| value(own, sample) * value(view, other);
+                positives.extend((0..3).filter(|&view| view != own).map(|view| product(view, sample)));
+                negatives.extend((0..3).map(|view| product(view, 1 - sample)));
+            }
+            assert_eq!((rows(scores.positives), rows(scores.negatives)), (positives, negatives));
         }
     }
 
