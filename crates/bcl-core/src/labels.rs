@@ -78,6 +78,16 @@ pub fn same_class_across(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tens
     Tensor::cat(parts.into_iter().flatten().collect(), 1)
 }
 
+/// Marks the samples that share their anchor's class, the anchor itself among them, if samples are compared by [`Pairs::from_labels_of`].
+///
+/// # Shapes
+/// - labels:  `[num_samples]`
+/// - anchors: a range of `0..num_samples`
+/// - output:  `[anchors.len(), num_samples]`
+pub fn same_class_of_all(labels: &Tensor<1, Int>, anchors: Range<usize>) -> Tensor<2, Bool> {
+    is_equal(labels.clone().slice([anchors]), labels.clone())
+}
+
 /// Compares each of some numbers with each of others, `[numbers, others]`.
 fn is_equal(numbers: Tensor<1, Int>, others: Tensor<1, Int>) -> Tensor<2, Bool> {
     let ([rows], [columns]) = (numbers.dims(), others.dims());
@@ -97,7 +107,7 @@ impl Labelled {
         let ([num_samples, _], [num_labels]) = (embeddings.dims(), labels.dims());
         assert_eq!(num_labels, num_samples, "there must be one label per sample");
         let numbers = Tensor::arange(0..num_samples as i64, &labels.device());
-        let compared = |numbers: Tensor<1, Int>| is_equal(numbers.clone().slice([anchors.clone()]), numbers);
+        let compared = |numbers| same_class_of_all(&numbers, anchors.clone());
         let rows = similarity.prepare(embeddings);
         Self {
             similarities: matmul(rows.clone().slice([anchors.clone()]), rows.transpose()),

@@ -107,7 +107,7 @@ pub use bcl_kernels::{Excluded, Similarity, matmul, unit_rows};
 pub use bcl_posterior::parameter;
 pub use burn::nn::loss::Reduction;
 pub use estimator::*;
-pub use labels::{same_class, same_class_across, same_class_in_views};
+pub use labels::{same_class, same_class_across, same_class_in_views, same_class_of_all};
 pub use losses::Losses;
 pub use noise_contrastive::{NoiseContrastiveLoss, NoiseContrastiveLossConfig};
 pub use objective::{ContrastiveObjective, JensenShannonLoss};

@@ -47,10 +47,7 @@ fn train(num_steps: u64) -> Result<(), Box<dyn Error>> {
     let mut encoder = ImageEncoderConfig::default();
     (encoder.trunk.depth, encoder.trunk.width) = (ResNetDepth::ResNet18, 8);
     (encoder.head.hidden, encoder.head.out) = (64, 32);
-    let mut method = SimClr {
-        encoder: encoder.init(0, &device),
-        precision: Precision::F32,
-    };
+    let mut method = SimClr::new(encoder.init(0, &device), Precision::F32);
     let loss = InfoNceLossConfig::new().with_temperature(0.2).init();
     let mut optimizer = AdamConfig::new().init();
 

@@ -75,7 +75,7 @@ pub use queue::{KeyQueue, StoredKeys};
 pub use recommendation::Recommendation;
 pub(crate) use registry::image_methods;
 pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, Needs, WithMethod};
-pub use simclr::{SimClr, SimClrConfig};
+pub use simclr::{Labels, SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};
 pub use temperature::LearnedTemperature;

@@ -28,6 +28,12 @@ pub struct Needs {
     pub split_encoder: bool,
     /// Number of images of which a batch, and each part of it, must be a multiple.
     pub group: usize,
+    /// Whether it needs the class of each training image.
+    pub labels: bool,
+    /// The only loss that makes sense with it, by its name in recipes.
+    pub only_loss: Option<&'static str>,
+    /// Whether an anchor has one positive.
+    pub one_positive: bool,
 }
 
 impl Default for Needs {
@@ -37,6 +43,9 @@ impl Default for Needs {
             local_views: false,
             split_encoder: false,
             group: 1,
+            labels: false,
+            only_loss: None,
+            one_positive: true,
         }
     }
 }

@@ -55,15 +55,12 @@ fn encoder(precision: Precision) -> SimClr {
         out: 6,
         ..ProjectionHeadConfig::default()
     };
-    SimClr {
-        encoder: ImageEncoderConfig {
-            trunk,
-            head,
-            split_channels: None,
-        }
-        .init(5, &Device::flex().autodiff()),
-        precision,
-    }
+    let encoder = ImageEncoderConfig {
+        trunk,
+        head,
+        split_channels: None,
+    };
+    SimClr::new(encoder.init(5, &Device::flex().autodiff()), precision)
 }
 
 const IMAGES: usize = 10;

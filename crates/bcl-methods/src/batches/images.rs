@@ -43,7 +43,8 @@ impl ImageBatch {
         Some(bcl_core::same_class(&self.labels(device)?, anchors))
     }
 
-    fn labels(&self, device: &Device) -> Option<Tensor<1, Int>> {
+    /// The class of each image, `[batch_size]`; `None` without classes.
+    pub fn labels(&self, device: &Device) -> Option<Tensor<1, Int>> {
         let classes = self.classes.as_deref()?;
         let labels: Vec<i64> = classes.iter().map(|&class| class.into()).collect();
         Some(Tensor::from_data(labels.as_slice(), device))

@@ -10,7 +10,7 @@ use crate::check_header;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
-use bcl_methods::MethodConfig;
+use bcl_methods::{MethodConfig, Needs};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -301,9 +301,16 @@ impl ImageRecipe {
     fn check_needs(&self) -> Result<(), Refusal> {
         let (method, needs) = (self.method.name(), self.method.settings().needs());
         if self.views.count != needs.views {
+            let remedy = match self.method {
+                MethodConfig::SimClr(_) => "; set method.views to the same number",
+                _ => "",
+            };
             return Err(Refusal::new(
                 "views.count",
-                format!("is {}, but method \"{method}\" needs {}", self.views.count, needs.views),
+                format!(
+                    "is {}, but method \"{method}\" needs {}{remedy}",
+                    self.views.count, needs.views
+                ),
             ));
         }
         if self.views.local.is_some() && !needs.local_views {
@@ -336,7 +343,32 @@ impl ImageRecipe {
                 ),
             ));
         }
+        self.check_loss_of(&needs)?;
         self.check_groups(needs.group)
+    }
+
+    /// Checks that the loss is one that the method can use.
+    fn check_loss_of(&self, needs: &Needs) -> Result<(), Refusal> {
+        let Some(loss) = &self.loss else { return Ok(()) };
+        if let Some(only) = needs.only_loss
+            && loss.name() != only
+        {
+            return Err(Refusal::new(
+                "loss.kind",
+                format!(
+                    "is \"{}\", but method.labels = \"supcon\" needs \"{only}\", whose denominator has the negatives alone; or set method.labels to \
+                     \"positives\"",
+                    loss.name()
+                ),
+            ));
+        }
+        if !needs.one_positive && loss.without_data().parameter("running").is_some() {
+            return Err(Refusal::new(
+                "loss.running",
+                "needs anchors with one positive; remove it to draw at the rate of the batch, or set method.views to 2 and remove method.labels",
+            ));
+        }
+        Ok(())
     }
 
     /// Checks that batches, and their parts with gradient caching, can be divided into groups of batch normalisation.

@@ -286,7 +286,7 @@ mod tests {
             split_channels: None,
         }
         .init(0, &Device::flex().autodiff());
-        Learned::new(SimClr { encoder, precision }, largest_norm)
+        Learned::new(SimClr::new(encoder, precision), largest_norm)
     }
 
     fn batch() -> ImageBatch {

@@ -186,6 +186,11 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
             data.train.len()
         ),
     };
+    if recipe.method.settings().needs().labels {
+        return Err(Error::Input(format!(
+            "method.labels needs the labels of training images, but {there}; remove it, or put the images into folders CLASS/ or train/CLASS/"
+        )));
+    }
     if let Some(loss) = with_truth {
         return Err(Error::Input(format!(
             "loss.kind = \"{}\" needs the labels of training images, but {there}; choose another loss, or put the images into folders \

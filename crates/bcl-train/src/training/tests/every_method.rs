@@ -62,6 +62,14 @@ fn methods() -> Vec<MethodConfig> {
                 ..cmc.clone()
             }),
         ],
+        MethodConfig::SimClr(simclr) => vec![
+            MethodConfig::SimClr(simclr),
+            MethodConfig::SimClr(SimClrConfig { views: 3, ..simclr }),
+            MethodConfig::SimClr(SimClrConfig {
+                labels: Labels::Positives,
+                ..simclr
+            }),
+        ],
         MethodConfig::Nnclr(_) => vec![
             MethodConfig::Nnclr(nnclr.clone()),
             MethodConfig::Nnclr(NnclrConfig {

@@ -92,7 +92,7 @@ fn methods() -> [MethodConfig; 2] {
         norm_groups: 2,
         ..MoCoConfig::default()
     };
-    [MethodConfig::SimClr(SimClrConfig {}), MethodConfig::MoCo(moco)]
+    [MethodConfig::SimClr(SimClrConfig::default()), MethodConfig::MoCo(moco)]
 }
 
 fn start() -> MethodStart {
