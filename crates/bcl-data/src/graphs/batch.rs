@@ -1,6 +1,6 @@
 //! A batch of graphs as one graph with block-diagonal adjacency.
 
-use super::data::GraphData;
+use super::data::{Graph, GraphData};
 
 /// Several graphs as one: their nodes one after the other, and a block-diagonal adjacency matrix in compressed sparse rows (CSR).
 ///
@@ -61,42 +61,59 @@ impl GraphData {
 
 impl GraphBatch {
     fn new(data: &GraphData, graphs: &[u32]) -> Self {
-        let nodes: usize = graphs.iter().map(|&graph| data.nodes_of(graph)).sum();
-        let edges: usize = graphs.iter().map(|&graph| 2 * data.graph(graph).num_edges()).sum();
+        let all = || graphs.iter().map(|&graph| data.graph(graph));
+        let num_nodes = all().map(Graph::num_nodes).sum();
+        let mut batch = Self::with_room(data, graphs, num_nodes);
+        batch.neighbours.reserve(all().map(|graph| 2 * graph.num_edges()).sum());
+        batch.features = vec![0.0; num_nodes * batch.num_features];
+        let mut rows = batch.features.chunks_mut(batch.num_features.max(1));
+        for graph in all() {
+            for (node, row) in (0..graph.num_nodes() as u32).zip(&mut rows) {
+                graph.write_features(node, row);
+            }
+        }
+        for graph in all() {
+            batch.push((0..graph.num_nodes() as u32).map(|node| graph.neighbours(node)));
+        }
+        batch
+    }
+
+    /// A batch of these graphs before their nodes are added, with room for so many.
+    ///
+    /// # Panics
+    /// Panics if there are more than `u32::MAX` nodes.
+    pub(super) fn with_room(data: &GraphData, graphs: &[u32], num_nodes: usize) -> Self {
         assert!(
-            u32::try_from(nodes).is_ok(),
-            "the batch has {nodes} nodes, but may have at most {}",
+            u32::try_from(num_nodes).is_ok(),
+            "the batch has {num_nodes} nodes, but may have at most {}",
             u32::MAX
         );
         let num_features = data.num_features();
         let mut batch = Self {
             graphs: graphs.to_vec(),
             node_offsets: Vec::with_capacity(graphs.len() + 1),
-            node_graph: Vec::with_capacity(nodes),
-            edge_offsets: Vec::with_capacity(nodes + 1),
-            neighbours: Vec::with_capacity(edges),
-            features: vec![0.0; nodes * num_features],
+            node_graph: Vec::with_capacity(num_nodes),
+            edge_offsets: Vec::with_capacity(num_nodes + 1),
+            neighbours: Vec::new(),
+            features: Vec::new(),
             num_features,
             labels: graphs.iter().filter_map(|&graph| data.graph(graph).class()).collect(),
         };
         batch.node_offsets.push(0);
         batch.edge_offsets.push(0);
-        let mut first = 0;
-        for (position, &graph) in (0..).zip(graphs) {
-            let start = data.node_offsets[graph as usize];
-            for node in start..data.node_offsets[graph as usize + 1] {
-                let of_node = &data.neighbours[data.edge_offsets[node]..data.edge_offsets[node + 1]];
-                batch.neighbours.extend(of_node.iter().map(|neighbour| neighbour + first));
-                batch.edge_offsets.push(batch.neighbours.len());
-                let row = batch.node_graph.len() * num_features;
-                let row = &mut batch.features[row..row + num_features];
-                data.columns.write(data.attributes.as_ref(), node, row);
-                batch.node_graph.push(position);
-            }
-            first = batch.node_graph.len() as u32;
-            batch.node_offsets.push(batch.node_graph.len());
-        }
         batch
+    }
+
+    /// Adds the nodes of the next graph, by the neighbours of each, which are numbered within the graph.
+    pub(super) fn push<'a>(&mut self, nodes: impl Iterator<Item = &'a [u32]>) {
+        let first = self.node_graph.len() as u32;
+        let position = self.node_offsets.len() as u32 - 1;
+        for neighbours in nodes {
+            self.neighbours.extend(neighbours.iter().map(|neighbour| neighbour + first));
+            self.edge_offsets.push(self.neighbours.len());
+            self.node_graph.push(position);
+        }
+        self.node_offsets.push(self.node_graph.len());
     }
 
     /// Number of graphs.

@@ -306,10 +306,20 @@ impl<'a> Graph<'a> {
     /// # Panics
     /// Panics if `node` is not below [`num_nodes`](Self::num_nodes).
     pub fn features(self, node: u32) -> Vec<f32> {
-        let mut row = vec![0.0; self.data.num_features()];
-        let attributes = self.data.attributes.as_ref();
-        self.data.columns.write(attributes, self.global(node), &mut row);
+        let mut row = vec![0.0; self.num_features()];
+        self.write_features(node, &mut row);
         row
+    }
+
+    /// Writes the features of `node` into `row`, which is zero.
+    pub(super) fn write_features(self, node: u32, row: &mut [f32]) {
+        let attributes = self.data.attributes.as_ref();
+        self.data.columns.write(attributes, self.global(node), row);
+    }
+
+    /// Number of feature columns.
+    pub fn num_features(self) -> usize {
+        self.data.num_features()
     }
 
     /// The labels of its nodes, if there are node labels. `[num_nodes]`

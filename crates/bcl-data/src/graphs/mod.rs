@@ -1,4 +1,4 @@
-//! Collections of graphs: reading, node features, batches, synthetic graphs.
+//! Collections of graphs: reading, node features, batches, random views, synthetic graphs.
 //!
 //! ```
 //! use bcl_data::graphs::{GraphBatchLimits, PlantedGraphsConfig};
@@ -15,6 +15,7 @@
 //! }
 //! ```
 
+mod augment;
 mod batch;
 mod data;
 mod features;
@@ -22,6 +23,7 @@ mod limits;
 mod planted;
 mod read;
 
+pub use augment::{GraphAugmentation, GraphView, GraphViewsConfig};
 pub use batch::GraphBatch;
 pub use data::{Graph, GraphData, LabelledGraph};
 pub use features::NodeFeatures;
