@@ -1,6 +1,6 @@
 //! Properties of graph encoders: what their outputs depend on, sizes, and saved weights.
 
-use bcl_models::graphs::{Gin, GinConfig, GinOrder, GraphInput, Mode, ResidualHead, to_safetensors};
+use bcl_models::graphs::{Gin, GinConfig, GinOrder, GraphInput, Mode, ResidualHead, TwoLayerHead, to_safetensors};
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{DType, Device, Tensor, TensorData},
@@ -156,6 +156,9 @@ fn the_seed_alone_determines_the_start() {
     let head = |seed| parameters(&ResidualHead::new(4, seed, &device));
     assert_eq!(head(1), head(1));
     assert_ne!(head(1), head(2));
+    let head = |seed| parameters(&TwoLayerHead::new(4, seed, &device));
+    assert_eq!(head(1), head(1));
+    assert_ne!(head(1), head(2));
 }
 
 #[test]
@@ -171,6 +174,7 @@ fn weights_start_xavier_uniform_and_all_else_plain() {
     for (shape, values) in parameters(&encoder)
         .into_iter()
         .chain(parameters(&ResidualHead::new(50, 0, &device)))
+        .chain(parameters(&TwoLayerHead::new(50, 0, &device)))
     {
         if let [size_in, size_out] = shape[..] {
             let bound = (6.0 / (size_in + size_out) as f32).sqrt();
@@ -184,7 +188,7 @@ fn weights_start_xavier_uniform_and_all_else_plain() {
             assert!(values.iter().all(|&value| value == values[0]) && [0.0, 1.0].contains(&values[0]));
         }
     }
-    assert_eq!(tables, 6 + 4);
+    assert_eq!(tables, 6 + 4 + 2);
 }
 
 /// Counts only parameters that get a gradient; the visitor also sees running statistics.
@@ -215,6 +219,8 @@ fn parameters_are_counted_without_building_the_encoder() {
     assert_eq!(config.num_parameters(7), 5_728);
     assert_eq!(2 * ResidualHead::num_parameters(config.dim()), 74_496);
     assert_eq!(2 * trainable(&ResidualHead::new(config.dim(), 0, &device)), 74_496);
+    let head = TwoLayerHead::new(config.dim(), 0, &device);
+    assert_eq!(TwoLayerHead::num_parameters(config.dim()), trainable(&head));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Graph encoders: graph isomorphism networks and the heads of `InfoGraph`.
+//! Graph encoders: graph isomorphism networks and the heads of `InfoGraph` and `GraphCL`.
 //!
-//! A [`Gin`] turns a [`GraphInput`], the nodes of several graphs, into one vector per node and one per graph. Training compares both after a
-//! [`ResidualHead`] each; evaluation reads the vectors of graphs before it. The argument [`Mode`], not the device, decides how batch
-//! normalisation behaves. Parameters and features set the precision.
+//! A [`Gin`] turns a [`GraphInput`], the nodes of several graphs, into one vector per node and one per graph. `InfoGraph` compares both after
+//! a [`ResidualHead`] each; `GraphCL` compares two views of a graph after a [`TwoLayerHead`]. Evaluation reads the vectors of graphs before the
+//! heads. The argument [`Mode`], not the device, decides how batch normalisation behaves. Parameters and features set the precision.
 //!
 //! ```
 //! use bcl_models::graphs::{GinConfig, GraphInput, Mode, ResidualHead};
@@ -30,6 +30,7 @@ mod config;
 mod gin;
 mod head;
 mod input;
+mod two_layer_head;
 mod weights;
 
 pub use crate::vision::{Mode, weights::WeightsError};
@@ -37,4 +38,5 @@ pub use config::{GinConfig, GinOrder};
 pub use gin::{Gin, GinLayer, GraphEmbeddings};
 pub use head::ResidualHead;
 pub use input::GraphInput;
+pub use two_layer_head::TwoLayerHead;
 pub use weights::to_safetensors;
