@@ -1,6 +1,10 @@
 //! InfoGraph: nodes against the graph that they belong to.
 
-use super::{Embeddings, Method, Objective, rows_of};
+use super::{
+    Embeddings, Method, Objective,
+    graph::{ENCODER, GraphMethodSettings},
+    rows_of,
+};
 use crate::batches::{GraphBatch, NamedTensors};
 use bcl_core::{Scores, Similarity, matmul};
 use bcl_data::Seed;
@@ -29,54 +33,37 @@ impl Default for InfoGraphConfig {
 }
 
 impl InfoGraphConfig {
-    /// Name of the seed of the encoder's weights, so that they are the same without the method.
-    pub const ENCODER: &'static str = "init";
-
     /// Builds the method with random weights.
     pub fn init(&self, encoder: &GinConfig, num_features: usize, seed: Seed, device: &Device) -> InfoGraph {
         let head = |name| ResidualHead::new(encoder.dim(), seed.named(name).0, device);
         InfoGraph {
-            encoder: encoder.init(num_features, seed.named(Self::ENCODER).0, device),
+            encoder: encoder.init(num_features, seed.named(ENCODER).0, device),
             node_head: head("node head"),
             graph_head: head("graph head"),
             similarity: self.similarity,
         }
     }
+}
 
-    /// The number of parameters of the heads.
-    pub fn num_parameters(encoder: &GinConfig) -> u64 {
+impl GraphMethodSettings for InfoGraphConfig {
+    fn num_anchors(&self, num_nodes: u64, _: u64) -> u64 {
+        num_nodes
+    }
+
+    fn num_negatives(&self, num_graphs: usize) -> usize {
+        num_graphs.saturating_sub(1)
+    }
+
+    fn num_encoded(&self, num_nodes: u64) -> u64 {
+        num_nodes
+    }
+
+    fn num_heads(&self) -> usize {
+        2
+    }
+
+    fn head_parameters(&self, encoder: &GinConfig) -> u64 {
         2 * ResidualHead::num_parameters(encoder.dim())
-    }
-}
-
-/// A method that trains encoders of graphs: the `[method]` table of a recipe, where `kind` names the method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind")]
-#[non_exhaustive]
-pub enum GraphMethodConfig {
-    /// `infograph`: [`InfoGraphConfig`].
-    #[serde(rename = "infograph")]
-    InfoGraph(InfoGraphConfig),
-}
-
-impl Default for GraphMethodConfig {
-    fn default() -> Self {
-        Self::InfoGraph(InfoGraphConfig::default())
-    }
-}
-
-impl GraphMethodConfig {
-    /// The name that recipes use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::InfoGraph(_) => "infograph",
-        }
-    }
-
-    /// The parameters of InfoGraph, the only method so far.
-    pub fn info_graph(&self) -> InfoGraphConfig {
-        let Self::InfoGraph(config) = self;
-        *config
     }
 }
 

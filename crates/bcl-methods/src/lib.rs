@@ -15,6 +15,7 @@
 //! | [`Swav`] | image encoders | cluster assignments of other views | prototypes, queues |
 //! | [`Dino`] | image encoders | class probabilities by a teacher | teacher, centre |
 //! | [`InfoGraph`] | graph encoders | scores of nodes with the other graphs of the batch as negatives | |
+//! | [`GraphCl`] | graph encoders | scores of two views with the rest of the batch as negatives | |
 //! | [`Recommendation`] | recommenders | scores with sampled items as negatives | |
 //!
 //! ```toml
@@ -37,6 +38,9 @@ mod counter;
 mod dino;
 mod directions;
 mod embeddings;
+mod graph;
+mod graph_cl;
+mod graph_methods;
 mod image;
 mod info_graph;
 mod joint_embedding;
@@ -62,8 +66,11 @@ pub use counter::Counter;
 pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
 pub use embeddings::rows_of;
+pub use graph::{GraphMethodSettings, WithGraphMethod};
+pub use graph_cl::{GraphCl, GraphClConfig};
+pub use graph_methods::GraphMethodConfig;
 pub use image::{ImageMethod, ImagePart};
-pub use info_graph::{GraphMethodConfig, InfoGraph, InfoGraphConfig};
+pub use info_graph::{InfoGraph, InfoGraphConfig};
 pub use joint_embedding::JointEmbedding;
 pub use memory_bank::MemoryBank;
 pub use moco::{MoCo, MoCoConfig};

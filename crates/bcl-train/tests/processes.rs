@@ -14,11 +14,11 @@ use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{EstimatorConfig, Similarity};
 use bcl_data::{
     InteractionData, Seed,
-    graphs::{GraphBatchLimits, PlantedGraphsConfig},
+    graphs::{GraphBatchLimits, GraphData, PlantedGraphsConfig},
     negatives::{NegativeSampler, NegativesConfig},
 };
-use bcl_methods::batches::LogQ;
-use bcl_methods::{InfoGraphConfig, Method, Recommendation};
+use bcl_methods::batches::{GraphBatches, LogQ, NodeBatches, ViewBatches};
+use bcl_methods::{GraphClConfig, InfoGraphConfig, Method, Recommendation};
 use bcl_methods::{LearnedTemperature, step::Step};
 use bcl_models::{RecommenderConfig, graphs::GinConfig};
 use bcl_train::{
@@ -206,40 +206,64 @@ fn encoders_of_graphs_have_the_gradient_of_the_whole_batch() {
         ..PlantedGraphsConfig::default()
     };
     let data = Arc::new(planted.generate());
-    let num_features = data.batch(&[0]).num_features;
     let encoder = GinConfig {
         layers: 2,
         hidden: 4,
         ..GinConfig::default()
     };
     assert_equal_on_processes("graphs", &[2, 3, 4], |processes, dtype| {
+        let on = (&processes, dtype);
         let mut outcomes = Vec::new();
         for similarity in [Similarity::Cosine, Similarity::Dot] {
-            let method = InfoGraphConfig { similarity }.init(&encoder, num_features, Seed(1), &device());
-            let model = model(method, dtype);
-            for (config, gradient_cache) in EstimatorConfig::all().iter().zip([None, Some(7)].into_iter().cycle()) {
-                let options = GraphOptions {
-                    limits: GraphBatchLimits::new(5, None),
-                    steps_per_epoch: 4,
-                    gradient_cache,
-                    with_truth: true,
-                    seed: Seed(3),
-                    device: device(),
-                };
-                let loader = GraphLoader::new(data.clone(), plan(config), options);
-                let mut step = loader.iter().next().expect("a step").expect("that needs no reading");
-                step.batch.input.features = step.batch.input.features.cast(dtype);
-                outcomes.push(Outcome::of_step(
-                    config,
-                    format!("{similarity:?}"),
-                    &model,
-                    step,
-                    (&processes, dtype),
-                ));
-            }
+            let method = InfoGraphConfig { similarity }.init(&encoder, data.num_features(), Seed(1), &device());
+            let name = format!("{similarity:?}");
+            outcomes.extend(outcomes_on_graphs(&data, name, method, NodeBatches, on, |batch| {
+                batch.input.features = batch.input.features.clone().cast(dtype);
+            }));
         }
+        let config = GraphClConfig::default();
+        let method = config.init(&encoder, data.num_features(), Seed(1), &device());
+        let batches = ViewBatches(config.views);
+        outcomes.extend(outcomes_on_graphs(&data, "views".to_owned(), method, batches, on, |batch| {
+            for view in &mut batch.views {
+                view.features = view.features.clone().cast(dtype);
+            }
+        }));
         outcomes
     });
+}
+
+/// The outcome of the first step with each estimator, in blocks with every second one. `cast` gives a batch the precision of the method.
+fn outcomes_on_graphs<M, B>(
+    data: &Arc<GraphData>,
+    name: String,
+    method: M,
+    batches: B,
+    on: (&Arc<dyn Collective>, FloatDType),
+    cast: impl Fn(&mut B::Batch),
+) -> Vec<Outcome>
+where
+    M: Method<Batch = B::Batch>,
+    B: GraphBatches + Clone,
+{
+    let model = model(method, on.1);
+    let estimators = EstimatorConfig::all();
+    let blocks = [None, Some(7)].into_iter().cycle();
+    let outcome = |(config, gradient_cache): (&EstimatorConfig, Option<usize>)| {
+        let options = GraphOptions {
+            limits: GraphBatchLimits::new(5, None),
+            steps_per_epoch: 4,
+            gradient_cache,
+            with_truth: true,
+            seed: Seed(3),
+            device: device(),
+        };
+        let loader = GraphLoader::new(batches.clone(), data.clone(), plan(config), options);
+        let mut step = loader.iter().next().expect("a step").expect("that needs no reading");
+        cast(&mut step.batch);
+        Outcome::of_step(config, name.clone(), &model, step, on)
+    };
+    estimators.iter().zip(blocks).map(outcome).collect()
 }
 
 /// A batch of 4,097 samples: each view of each is compared with 8,192 negatives.

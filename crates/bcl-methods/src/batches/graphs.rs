@@ -1,8 +1,39 @@
-//! Batches of graphs.
+//! Batches of graphs: how they are made, and the batches of nodes and their graphs.
 
+use bcl_data::{
+    Seed,
+    graphs::{GraphBatch as HostBatch, GraphData},
+};
 use bcl_models::graphs::{GraphInput, Mode};
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
-use std::{ops::Range, sync::Arc};
+use rand::seq::index;
+use std::{fmt::Debug, ops::Range, sync::Arc};
+
+/// Makes the batches of a method from graphs: prepares them on any thread, and then moves them to the device.
+pub trait GraphBatches: Debug + Send + Sync + 'static {
+    /// A batch on the host.
+    type Prepared: Send + 'static;
+
+    /// The input of one step.
+    type Batch: Debug + Clone + Send + Sync + 'static;
+
+    /// Prepares a batch. Random views of a graph depend only on its index and the seed, which is the epoch's.
+    fn prepare(&self, data: &GraphData, graphs: &[u32], epoch: Seed) -> Self::Prepared;
+
+    /// Moves a batch to the device, for training; with the classes of its graphs if requested, and if they have classes.
+    fn batch(prepared: Self::Prepared, with_classes: bool, device: &Device) -> Self::Batch;
+
+    /// Moves a batch to the device, for diagnostics: with classes, in evaluation mode, and with about `at_most` anchors if there could be far more
+    /// than graphs.
+    fn probe(prepared: Self::Prepared, at_most: usize, seed: Seed, device: &Device) -> Self::Batch;
+
+    /// Number of anchors of a batch.
+    fn num_anchors(batch: &Self::Batch) -> usize;
+}
+
+/// Makes batches in which all nodes are anchors.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeBatches;
 
 /// Graphs as one large graph, and the nodes that are anchors.
 #[derive(Debug, Clone)]
@@ -19,6 +50,55 @@ pub struct GraphBatch {
     pub classes: Option<Arc<[u32]>>,
     /// Statistics that batch normalisation uses.
     pub mode: Mode,
+}
+
+impl GraphBatches for NodeBatches {
+    type Prepared = HostBatch;
+    type Batch = GraphBatch;
+
+    fn prepare(&self, data: &GraphData, graphs: &[u32], _: Seed) -> HostBatch {
+        data.batch(graphs)
+    }
+
+    fn batch(prepared: HostBatch, with_classes: bool, device: &Device) -> GraphBatch {
+        GraphBatch {
+            anchors: None,
+            anchor_graphs: prepared.node_graph.as_slice().into(),
+            graphs: prepared.graphs.as_slice().into(),
+            classes: classes(&prepared, with_classes),
+            input: input(prepared, device),
+            mode: Mode::Train,
+        }
+    }
+
+    fn probe(prepared: HostBatch, at_most: usize, seed: Seed, device: &Device) -> GraphBatch {
+        let num_nodes = prepared.num_nodes();
+        let mut anchors = index::sample(&mut seed.named("anchors").rng(), num_nodes, num_nodes.min(at_most)).into_vec();
+        anchors.sort_unstable();
+        let mut batch = Self::batch(prepared, true, device);
+        batch.mode = Mode::Eval;
+        batch.anchor_graphs = anchors.iter().map(|&node| batch.anchor_graphs[node]).collect();
+        let nodes: Vec<i32> = anchors.into_iter().map(|node| node as i32).collect();
+        let shape = [nodes.len()];
+        batch.anchors = Some(Tensor::from_data(TensorData::new(nodes, shape), device));
+        batch
+    }
+
+    fn num_anchors(batch: &GraphBatch) -> usize {
+        batch.num_anchors()
+    }
+}
+
+/// The nodes and edges of a batch on a device.
+pub(super) fn input(prepared: HostBatch, device: &Device) -> GraphInput {
+    let shape = [prepared.num_nodes(), prepared.num_features];
+    let features = Tensor::from_data(TensorData::new(prepared.features, shape), device);
+    GraphInput::new(features, &prepared.node_offsets, prepared.edge_offsets, prepared.neighbours)
+}
+
+/// The class of each graph, if requested and known.
+pub(super) fn classes(prepared: &HostBatch, with_classes: bool) -> Option<Arc<[u32]>> {
+    (with_classes && !prepared.labels.is_empty()).then(|| prepared.labels.as_slice().into())
 }
 
 impl GraphBatch {

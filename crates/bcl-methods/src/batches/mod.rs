@@ -1,5 +1,6 @@
 //! Batches: the input of one training step, on the device.
 
+mod graph_views;
 mod graphs;
 mod images;
 mod interactions;
@@ -7,7 +8,8 @@ mod named_tensors;
 mod prefetch;
 mod views;
 
-pub use graphs::GraphBatch;
+pub use graph_views::{GraphViewsBatch, ViewBatches};
+pub use graphs::{GraphBatch, GraphBatches, NodeBatches};
 pub use images::ImageBatch;
 pub use images::index_tensor;
 pub use interactions::{InteractionBatch, LogQ, Negatives};

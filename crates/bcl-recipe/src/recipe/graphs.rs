@@ -160,6 +160,8 @@ impl RecipeKind for GraphRecipe {
             .config()
             .check()
             .map_err(|message| Refusal::of_parameter("encoder", &message))?;
+        let method = self.method.settings().check();
+        method.map_err(|error| Refusal::of_text(&error.to_string()))?;
         let parameter = |table| move |error| Refusal::of_parameter(table, &error);
         self.loss.check(self.training.epochs)?;
         self.loss.check_words(false)?;

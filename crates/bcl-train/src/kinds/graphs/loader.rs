@@ -6,26 +6,23 @@ use bcl_data::{
     Seed,
     graphs::{GraphBatchLimits, GraphData},
 };
-use bcl_methods::batches::{GraphBatch, Prefetch};
-use bcl_methods::step::Step;
-use bcl_models::graphs::{GraphInput, Mode};
+use bcl_methods::{
+    batches::{GraphBatches, Prefetch},
+    step::Step,
+};
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
         dataset::DatasetError,
     },
-    tensor::{Device, Int, Tensor, TensorData},
+    tensor::Device,
 };
-use rand::seq::index;
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 /// Number of batches that wait for the consumer. One more is in preparation, so memory is bounded.
 const READY: usize = 1;
 
-/// Number of nodes whose scores the diagnostics measure.
+/// Number of anchors whose scores the diagnostics measure, if nodes are anchors.
 const PROBE_ANCHORS: usize = 1024;
 
 /// Number of epochs whose orders are divided to find the number of batches per epoch.
@@ -33,17 +30,28 @@ const MEASURED_EPOCHS: usize = 100;
 
 /// Prepares batches of graphs in a thread of its own.
 ///
-/// The order is counter-based: step s of epoch e is the same after an interruption.
-#[derive(Debug, Clone)]
-pub struct GraphLoader {
-    source: Arc<Source>,
+/// The order and the views are counter-based: step s of epoch e is the same after an interruption.
+#[derive(Debug)]
+pub struct GraphLoader<B> {
+    source: Arc<Source<B>>,
     plan: Arc<Mutex<EpochPlan>>,
     device: Device,
 }
 
+impl<B> Clone for GraphLoader<B> {
+    fn clone(&self) -> Self {
+        Self {
+            source: Arc::clone(&self.source),
+            plan: Arc::clone(&self.plan),
+            device: self.device.clone(),
+        }
+    }
+}
+
 /// Graphs and options from which batches are made.
 #[derive(Debug)]
-struct Source {
+struct Source<B> {
+    batches: B,
     data: Arc<GraphData>,
     limits: GraphBatchLimits,
     steps_per_epoch: usize,
@@ -59,7 +67,7 @@ pub struct LoaderOptions {
     pub limits: GraphBatchLimits,
     /// Number of batches per epoch; see [`batches_per_epoch`].
     pub steps_per_epoch: usize,
-    /// Nodes that are compared at a time.
+    /// Anchors that are compared at a time.
     pub gradient_cache: Option<usize>,
     /// Whether training batches carry classes. The probe always does.
     pub with_truth: bool,
@@ -81,9 +89,9 @@ fn epoch_order(data: &GraphData, seed: Seed, epoch: usize) -> Vec<u32> {
     data.shuffled(seed.named("order").index(epoch as u64))
 }
 
-impl GraphLoader {
-    /// Creates a loader of all graphs.
-    pub fn new(data: Arc<GraphData>, plan: EpochPlan, options: LoaderOptions) -> Self {
+impl<B: GraphBatches> GraphLoader<B> {
+    /// Creates a loader of all graphs, with the batches of a method.
+    pub fn new(batches: B, data: Arc<GraphData>, plan: EpochPlan, options: LoaderOptions) -> Self {
         let LoaderOptions {
             limits,
             steps_per_epoch,
@@ -94,6 +102,7 @@ impl GraphLoader {
         } = options;
         Self {
             source: Arc::new(Source {
+                batches,
                 data,
                 limits,
                 steps_per_epoch,
@@ -106,90 +115,37 @@ impl GraphLoader {
         }
     }
 
-    /// Returns the batch for diagnostics: always the same graphs, of which some nodes are anchors, in evaluation mode.
-    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<GraphBatch> {
+    /// Returns the batch for diagnostics: always the same graphs and anchors, in evaluation mode.
+    pub fn probe(&self, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<B::Batch> {
         let source = &self.source;
         let seed = source.seed.named("probe");
         let order = source.data.shuffled(seed);
         let first = source.limits.for_training(&source.data, &order).swap_remove(0);
-        let prepared = source.prepare(&order[first]);
-        let num_nodes = prepared.anchor_graphs.len();
-        let mut anchors = index::sample(&mut seed.named("anchors").rng(), num_nodes, num_nodes.min(PROBE_ANCHORS)).into_vec();
-        anchors.sort_unstable();
-        let mut batch = source.batch(prepared, device);
-        batch.mode = Mode::Eval;
-        batch.classes = source.classes(&batch.graphs);
-        batch.anchor_graphs = anchors.iter().map(|&node| batch.anchor_graphs[node]).collect();
-        let nodes: Vec<i32> = anchors.into_iter().map(|node| node as i32).collect();
-        let shape = [nodes.len()];
-        batch.anchors = Some(Tensor::<1, Int>::from_data(TensorData::new(nodes, shape), device));
-        Step::new(batch, estimator, shape[0], source.seed, u64::MAX, device)
+        let prepared = source.batches.prepare(&source.data, &order[first], seed.named("views"));
+        let batch = B::probe(prepared, PROBE_ANCHORS, seed, device);
+        let num_anchors = B::num_anchors(&batch);
+        Step::new(batch, estimator, num_anchors, source.seed, u64::MAX, device)
     }
 }
 
-impl Source {
-    /// The class of each graph; `None` without labels.
-    fn classes(&self, graphs: &[u32]) -> Option<Arc<[u32]>> {
-        let labels = self.data.labels();
-        let classes = || graphs.iter().map(|&graph| labels[graph as usize]).collect();
-        self.data.is_labelled().then(classes)
+impl<B: GraphBatches> Source<B> {
+    /// The batches of an epoch in its order, from a step on.
+    fn prepared(self: Arc<Self>, epoch: usize, first_step: usize) -> impl Iterator<Item = B::Prepared> + Send + 'static {
+        let order = epoch_order(&self.data, self.seed, epoch);
+        let views = self.seed.named("views").index(epoch as u64);
+        let ranges = self.limits.for_training_in(self.steps_per_epoch, &self.data, &order);
+        let ranges = ranges.into_iter().skip(first_step);
+        ranges.map(move |range| self.batches.prepare(&self.data, &order[range], views))
     }
 
-    fn batches(&self, order: &[u32]) -> Vec<Range<usize>> {
-        self.limits.for_training_in(self.steps_per_epoch, &self.data, order)
-    }
-
-    fn prepare(&self, graphs: &[u32]) -> Prepared {
-        let batch = self.data.batch(graphs);
-        let shape = [batch.num_nodes(), batch.num_features];
-        Prepared {
-            features: TensorData::new(batch.features, shape),
-            node_offsets: batch.node_offsets,
-            edge_offsets: batch.edge_offsets,
-            neighbours: batch.neighbours,
-            anchor_graphs: batch.node_graph.into(),
-            graphs: graphs.into(),
-        }
-    }
-
-    fn batch(&self, prepared: Prepared, device: &Device) -> GraphBatch {
-        let Prepared {
-            features,
-            node_offsets,
-            edge_offsets,
-            neighbours,
-            anchor_graphs,
-            graphs,
-        } = prepared;
-        let features = Tensor::from_data(features, device);
-        GraphBatch {
-            input: GraphInput::new(features, &node_offsets, edge_offsets, neighbours),
-            anchors: None,
-            anchor_graphs,
-            classes: self.with_truth.then(|| self.classes(&graphs)).flatten(),
-            graphs,
-            mode: Mode::Train,
-        }
-    }
-
-    fn step(&self, prepared: Prepared, step: u64, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<GraphBatch> {
-        let batch = self.batch(prepared, device);
-        let num_anchors = batch.num_anchors();
+    fn step(&self, prepared: B::Prepared, step: u64, estimator: Option<Arc<dyn Estimator>>, device: &Device) -> Step<B::Batch> {
+        let batch = B::batch(prepared, self.with_truth, device);
+        let num_anchors = B::num_anchors(&batch);
         Step::new(batch, estimator, num_anchors, self.seed, step, device).with_gradient_cache(self.gradient_cache)
     }
 }
 
-/// A batch before it is on the device.
-struct Prepared {
-    features: TensorData,
-    node_offsets: Vec<usize>,
-    edge_offsets: Vec<usize>,
-    neighbours: Vec<u32>,
-    anchor_graphs: Arc<[u32]>,
-    graphs: Arc<[u32]>,
-}
-
-impl PlannedLoader<GraphBatch> for GraphLoader {
+impl<B: GraphBatches> PlannedLoader<B::Batch> for GraphLoader<B> {
     fn set_plan(&self, plan: EpochPlan) {
         *self.plan.lock().expect("no thread panics while it holds the plan") = plan;
     }
@@ -203,23 +159,14 @@ impl PlannedLoader<GraphBatch> for GraphLoader {
     }
 }
 
-impl DataLoader<Step<GraphBatch>> for GraphLoader {
-    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<GraphBatch>> + 'a> {
+impl<B: GraphBatches> DataLoader<Step<B::Batch>> for GraphLoader<B> {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Step<B::Batch>> + 'a> {
         let plan = self.plan.lock().expect("no thread panics while it holds the plan").clone();
-        let source = self.source.clone();
-        let order = epoch_order(&source.data, source.seed, plan.epoch);
-        let batches = source.batches(&order).into_iter().skip(plan.first_step);
-        let prepared = Prefetch::new(
-            READY,
-            batches
-                .collect::<Vec<_>>()
-                .into_iter()
-                .map(move |range| source.prepare(&order[range])),
-        );
+        let prepared = Arc::clone(&self.source).prepared(plan.epoch, plan.first_step);
         Box::new(Epoch {
             step: plan.first_step,
             plan,
-            prepared,
+            prepared: Prefetch::new(READY, prepared),
             loader: self,
         })
     }
@@ -228,7 +175,7 @@ impl DataLoader<Step<GraphBatch>> for GraphLoader {
         self.source.data.num_graphs()
     }
 
-    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<GraphBatch>>> {
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<B::Batch>>> {
         Arc::new(Self {
             device: device.clone(),
             ..self.clone()
@@ -236,21 +183,21 @@ impl DataLoader<Step<GraphBatch>> for GraphLoader {
     }
 
     /// A loader of all graphs: batches of a part of them would have other negatives.
-    fn slice(&self, _: usize, _: usize) -> Arc<dyn DataLoader<Step<GraphBatch>>> {
+    fn slice(&self, _: usize, _: usize) -> Arc<dyn DataLoader<Step<B::Batch>>> {
         Arc::new(self.clone())
     }
 }
 
 /// One pass over the graphs.
-struct Epoch<'a> {
-    loader: &'a GraphLoader,
+struct Epoch<'a, B: GraphBatches> {
+    loader: &'a GraphLoader<B>,
     plan: EpochPlan,
-    prepared: Prefetch<Prepared>,
+    prepared: Prefetch<B::Prepared>,
     step: usize,
 }
 
-impl Iterator for Epoch<'_> {
-    type Item = Result<Step<GraphBatch>, DatasetError>;
+impl<B: GraphBatches> Iterator for Epoch<'_, B> {
+    type Item = Result<Step<B::Batch>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let prepared = match self.prepared.next()? {
@@ -269,7 +216,7 @@ impl Iterator for Epoch<'_> {
     }
 }
 
-impl DataLoaderIterator<Step<GraphBatch>> for Epoch<'_> {
+impl<B: GraphBatches> DataLoaderIterator<Step<B::Batch>> for Epoch<'_, B> {
     fn progress(&self) -> Progress {
         Progress::new(self.step, self.loader.source.steps_per_epoch, Some("batches".to_owned()))
     }

@@ -2,7 +2,6 @@
 
 use crate::memory::{Estimate, F32, product};
 use bcl_data::graphs::GraphData;
-use bcl_methods::InfoGraphConfig;
 use bcl_recipe::{GraphDataConfig, GraphDataSource, GraphRecipe};
 
 /// Edges and node labels of generated graphs.
@@ -21,8 +20,8 @@ pub(crate) fn data(config: &GraphDataConfig) -> Estimate {
 
 /// The weights with their gradients and moments, and the activations of the largest batch that certainly occurs.
 pub(crate) fn training(recipe: &GraphRecipe, data: &GraphData) -> Estimate {
-    let encoder = recipe.encoder.config();
-    let parameters = encoder.num_parameters(data.num_features()) + InfoGraphConfig::num_parameters(encoder);
+    let (encoder, method) = (recipe.encoder.config(), recipe.method.settings());
+    let parameters = encoder.num_parameters(data.num_features()) + method.head_parameters(encoder);
     let weights = Estimate::default().with(
         format!("{parameters} weights with gradients and optimizer state"),
         "encoder.hidden or encoder.layers",
@@ -32,21 +31,24 @@ pub(crate) fn training(recipe: &GraphRecipe, data: &GraphData) -> Estimate {
         return weights;
     }
     let nodes = nodes_of_a_batch(recipe, data);
-    let graphs = recipe.training.batch_size.min(data.num_graphs()) as u64;
+    let encoded = method.num_encoded(nodes);
+    let graphs = recipe.training.batch_size.min(data.num_graphs());
+    let negatives = method.num_negatives(graphs) as u64;
+    let anchors = method.num_anchors(nodes, graphs as u64);
     let compared = recipe
         .training
         .gradient_cache
-        .map_or(nodes, |at_most| nodes.min(at_most as u64));
+        .map_or(anchors, |at_most| anchors.min(at_most as u64));
     weights
         .with(
-            format!("the activations of {nodes} nodes, saved for backward"),
+            format!("the activations of {encoded} nodes, saved for backward"),
             "training.batch_size, training.max_nodes or encoder.hidden",
-            product([F32, nodes, encoder.saved_per_node(data.num_features())]),
+            product([F32, encoded, encoder.saved_per_node(data.num_features())]),
         )
         .with(
-            format!("the scores of {compared} nodes with {graphs} graphs and their gradient"),
+            format!("the scores of {compared} anchors with {negatives} negatives each, and their gradient"),
             "training.batch_size, training.max_nodes or training.gradient_cache",
-            product([2, F32, compared, graphs]),
+            product([2, F32, compared, negatives]),
         )
 }
 
@@ -77,6 +79,17 @@ mod tests {
         assert!(bytes("training.gradient_cache = 100") < all);
         assert!(bytes("encoder.hidden = 64") > all);
         assert!(bytes("training.epochs = 0") < all / 3);
+    }
+
+    #[test]
+    fn both_views_of_graphs_are_counted() {
+        let views = |ratio: f64| bytes(&format!("method = {{ kind = 'graphcl', views.ratio = {ratio} }}"));
+        assert!(views(0.2) < views(0.0));
+        let one_batch = bytes("method.kind = 'graphcl'\ntraining.batch_size = 150");
+        assert!(one_batch < bytes("method.kind = 'graphcl'\ntraining.batch_size = 300"));
+        let activations = |text: &str| bytes(text) - bytes(&format!("{text}\ntraining.epochs = 0"));
+        let [nodes, both] = ["", "method = { kind = 'graphcl', views.ratio = 0.0 }"].map(activations);
+        assert!(both > nodes, "{both} is not more than {nodes}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use bcl_data::{
 };
 use bcl_eval::graphs::why_classifiers_are_off;
 use bcl_files::notice;
-use bcl_methods::InfoGraphConfig;
+use bcl_methods::{GraphMethodConfig, Method, WithGraphMethod, batches::GraphBatches};
 use bcl_models::graphs::Gin;
 use bcl_recipe::{DataFacts, GraphRecipe};
 use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, LAST_LOSS, Metrics};
@@ -130,7 +130,7 @@ impl Kind for GraphRecipe {
     }
 
     fn num_negatives(&self) -> Option<usize> {
-        Some(self.training.batch_size - 1)
+        Some(self.method.settings().num_negatives(self.training.batch_size))
     }
 
     fn batches_per_epoch(&self, data: &Arc<GraphData>) -> usize {
@@ -155,37 +155,19 @@ impl Kind for GraphRecipe {
     }
 
     fn train(run: &Run<'_, Self>, data: Arc<Self::Data>, phase: PhaseRun) -> Result<Progress, Error> {
-        let Run { recipe, around, .. } = run;
+        let recipe = run.recipe;
         if recipe.training.epochs == 0 {
             let encoder = untrained(recipe, &data, &run.device());
-            if around.processes.is_first() {
-                save_model(encoder, &around.folder.model_file())?;
+            if run.around.processes.is_first() {
+                save_model(encoder, &run.around.folder.model_file())?;
             }
             return Ok(phase.progress);
         }
-        let plan = phase.plan();
-        let with_truth = plan.needs_truth(recipe.alpha_schedule);
-        let options = LoaderOptions {
-            limits: limits(recipe),
-            steps_per_epoch: recipe.batches_per_epoch(&data),
-            gradient_cache: recipe.training.gradient_cache,
-            with_truth,
-            seed: run.seed(),
-            device: phase.device.clone(),
-        };
-        let loader = GraphLoader::new(Arc::clone(&data), plan.clone(), options);
-        let task = EvaluationTask::new(
-            EncodedGraphs::new(recipe, &data, around)?,
-            phase.select_by.clone(),
-            loader.probe(plan.estimator, &run.device()),
-            phase.tau_plus().unwrap_or(1.0 / data.num_classes().max(2) as f64),
-        );
-        let task = if data.is_labelled() { task } else { task.without_measure() };
-        let method = recipe
-            .method
-            .info_graph()
-            .init(recipe.encoder.config(), data.num_features(), run.seed(), &phase.device);
-        phase.train(method, loader, task)
+        let (encoder, num_features) = (recipe.encoder.config(), data.num_features());
+        let (seed, device) = (run.seed(), phase.device.clone());
+        let data = Arc::clone(&*data);
+        let training = Training { run, data, phase };
+        recipe.method.init(encoder, num_features, seed, &device, training)
     }
 
     fn why_no_negatives(&self) -> &'static str {
@@ -238,6 +220,45 @@ impl Kind for GraphRecipe {
     }
 }
 
+/// All that training needs besides the method.
+struct Training<'r, 'a> {
+    run: &'r Run<'a, GraphRecipe>,
+    data: Arc<GraphData>,
+    phase: PhaseRun,
+}
+
+impl WithGraphMethod for Training<'_, '_> {
+    type Output = Result<Progress, Error>;
+
+    fn call<M, B>(self, method: M, batches: B) -> Result<Progress, Error>
+    where
+        M: Method<Encoder = Gin, Batch = B::Batch>,
+        B: GraphBatches,
+    {
+        let Self { run, data, phase } = self;
+        let Run { recipe, around, .. } = run;
+        let plan = phase.plan();
+        let with_truth = plan.needs_truth(recipe.alpha_schedule);
+        let options = LoaderOptions {
+            limits: limits(recipe),
+            steps_per_epoch: recipe.batches_per_epoch(&data),
+            gradient_cache: recipe.training.gradient_cache,
+            with_truth,
+            seed: run.seed(),
+            device: phase.device.clone(),
+        };
+        let loader = GraphLoader::new(batches, Arc::clone(&data), plan.clone(), options);
+        let task = EvaluationTask::new(
+            EncodedGraphs::new(recipe, &data, around)?,
+            phase.select_by.clone(),
+            loader.probe(plan.estimator, &run.device()),
+            phase.tau_plus().unwrap_or(1.0 / data.num_classes().max(2) as f64),
+        );
+        let task = if data.is_labelled() { task } else { task.without_measure() };
+        phase.train(method, loader, task)
+    }
+}
+
 /// Refuses what needs the classes of graphs that have none.
 fn refuse_need_of_labels(recipe: &GraphRecipe, data: &GraphData) -> Result<(), Error> {
     let trains = recipe.training.epochs > 0;
@@ -266,7 +287,7 @@ fn limits(recipe: &GraphRecipe) -> GraphBatchLimits {
 
 /// The encoder with random weights from the seed.
 fn untrained(recipe: &GraphRecipe, data: &GraphData, device: &Device) -> Gin {
-    let seed = Seed(recipe.seed).named(InfoGraphConfig::ENCODER).0;
+    let seed = Seed(recipe.seed).named(GraphMethodConfig::ENCODER).0;
     recipe.encoder.config().init(data.num_features(), seed, device)
 }
 

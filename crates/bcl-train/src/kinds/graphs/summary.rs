@@ -3,7 +3,6 @@
 use crate::training::run_summary::{RunSummary, grouped};
 use bcl_backend::Backend;
 use bcl_data::graphs::GraphData;
-use bcl_methods::InfoGraphConfig;
 use bcl_recipe::GraphRecipe;
 use std::path::Path;
 
@@ -22,14 +21,15 @@ pub(super) fn summary(recipe: &GraphRecipe, data: &GraphData, backend: &Backend,
         grouped(data.num_features()),
         grouped(data.num_edges())
     );
-    let encoder = recipe.encoder.config();
+    let (encoder, method) = (recipe.encoder.config(), recipe.method.settings());
+    let heads = if method.num_heads() == 1 { "one head" } else { "two heads" };
     let model = format!(
-        "{}, {} layers of {}, {} parameters, and {} of two heads",
+        "{}, {} layers of {}, {} parameters, and {} of {heads}",
         recipe.encoder.name(),
         encoder.layers,
         encoder.hidden,
         grouped(encoder.num_parameters(data.num_features()) as usize),
-        grouped(InfoGraphConfig::num_parameters(encoder) as usize)
+        grouped(method.head_parameters(encoder) as usize)
     );
     let nodes = recipe
         .training

@@ -2,7 +2,9 @@
 
 use super::*;
 use bcl_core::InfoNceLossConfig;
-use bcl_data::graphs::PlantedGraphsConfig;
+use bcl_data::graphs::{GraphViewsConfig, PlantedGraphsConfig};
+use bcl_methods::batches::{GraphBatch, GraphViewsBatch, NodeBatches, ViewBatches};
+use bcl_models::graphs::Mode;
 
 fn data() -> Arc<GraphData> {
     let config = PlantedGraphsConfig {
@@ -12,7 +14,11 @@ fn data() -> Arc<GraphData> {
     Arc::new(config.generate())
 }
 
-fn loader(limits: GraphBatchLimits) -> GraphLoader {
+fn loader(limits: GraphBatchLimits) -> GraphLoader<NodeBatches> {
+    loader_of(NodeBatches, limits)
+}
+
+fn loader_of<B: GraphBatches>(batches: B, limits: GraphBatchLimits) -> GraphLoader<B> {
     let data = data();
     let plan = EpochPlan {
         epoch: 0,
@@ -27,11 +33,11 @@ fn loader(limits: GraphBatchLimits) -> GraphLoader {
         seed: Seed(3),
         device: Device::flex(),
     };
-    GraphLoader::new(data, plan, options)
+    GraphLoader::new(batches, data, plan, options)
 }
 
 /// The graphs of each step of an epoch from a step on.
-fn epoch(loader: &GraphLoader, epoch: usize, first_step: usize) -> Vec<Vec<u32>> {
+fn epoch(loader: &GraphLoader<NodeBatches>, epoch: usize, first_step: usize) -> Vec<Vec<u32>> {
     loader.set_plan(EpochPlan {
         epoch,
         first_step,
@@ -99,4 +105,33 @@ fn the_probe_is_always_the_same_and_bounded() {
     let batch = data().batch(&first.batch.graphs);
     let expected: Vec<u32> = anchors(&first).iter().map(|&node| batch.node_graph[node as usize]).collect();
     assert_eq!(*first.batch.anchor_graphs, *expected);
+}
+
+/// The features of both views of each step of an epoch from a step on.
+fn views_of_epoch(loader: &GraphLoader<ViewBatches>, epoch: usize, first_step: usize) -> Vec<[Vec<f32>; 2]> {
+    loader.set_plan(EpochPlan {
+        epoch,
+        first_step,
+        estimator: None,
+    });
+    let steps = loader.iter().map(|step| step.expect("graphs need no reading"));
+    steps.map(|step| features(&step)).collect()
+}
+
+fn features(step: &Step<GraphViewsBatch>) -> [Vec<f32>; 2] {
+    let views = step.batch.views.clone();
+    views.map(|view| view.features.into_data().iter().collect())
+}
+
+#[test]
+fn views_are_new_in_every_epoch_and_the_same_after_an_interruption() {
+    let loader = loader_of(ViewBatches(GraphViewsConfig::default()), GraphBatchLimits::new(8, None));
+    let whole = views_of_epoch(&loader, 3, 0);
+    assert_eq!(whole.len(), 4);
+    assert_eq!(views_of_epoch(&loader, 3, 2), whole[2..]);
+    assert_ne!(views_of_epoch(&loader, 4, 0), whole);
+    assert!(whole.iter().all(|[first, second]| first != second));
+    let probe = || loader.probe(None, &Device::flex());
+    assert_eq!(features(&probe()), features(&probe()));
+    assert_eq!((probe().batch.mode, probe().batch.num_anchors()), (Mode::Eval, 16));
 }
