@@ -18,11 +18,12 @@ const OTHERS: [&str; 4] = ["for", "done", "./old", "./new"];
 const FOLDERS: [&str; 5] = ["crates/", "datasets/", "docs/", "tests/", "xtask/"];
 
 /// One recipe of each kind, and one with schedules. If a document names no recipe, one of them must accept the keys that it sets.
-const RECIPES: [&str; 6] = [
+const RECIPES: [&str; 7] = [
     "quickstart/bayesian",
     "temperature/cifar10-cosine",
     "quickstart-images/bayesian",
     "quickstart-graphs/bayesian",
+    "quickstart-graphs/graphcl",
     "quickstart-methods/moco",
     "quickstart-methods/cmc",
 ];

@@ -110,6 +110,47 @@ fn changed_graphs_are_refused() {
     assert_refused(&output, &[]);
 }
 
+#[test]
+fn views_of_graphs_train_with_every_loss_and_improve_the_encoder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for loss in [
+        "{kind='info_nce'}",
+        "{kind='info_nce',objective='jsd'}",
+        "{kind='decoupled'}",
+        "{kind='debiased'}",
+        "{kind='hard'}",
+        "{kind='bayesian'}",
+        "{kind='positive_unlabelled'}",
+        "{kind='ring'}",
+        "{kind='adnce'}",
+        "{kind='supervised'}",
+        "{kind='augmented'}",
+        "{kind='geometric'}",
+    ] {
+        let out = tempfile::tempdir().expect("a folder");
+        let recipe = small_graph_recipe(folder.path());
+        succeeds(bcl_train().arg(recipe).arg("--out").arg(out.path()).arg("--quiet").args([
+            "--epochs",
+            "2",
+            "--set",
+            "method.kind=graphcl",
+            "--set",
+            "evaluation.baselines=['majority']",
+            "--set",
+            &format!("loss={loss}"),
+        ]));
+        let result = json(&out.path().join("small-graphs-0/result.json"));
+        assert!(result["validation"]["metrics"]["rbf_svm"].is_f64(), "{loss}");
+    }
+
+    let views = ["method.kind=graphcl", "loss={kind='info_nce'}", "data.planted.graphs=150"];
+    let flags: Vec<&str> = views.into_iter().flat_map(|setting| ["--set", setting]).collect();
+    let result = json(&trained(folder.path(), &flags).join("result.json"));
+    let [trained, untrained] = ["/validation/metrics/rbf_svm", "/baselines/random_encoder/rbf_svm"]
+        .map(|place| result.pointer(place).and_then(serde_json::Value::as_f64).expect("a metric"));
+    assert!(trained > untrained, "{trained} is not above {untrained}");
+}
+
 /// Writes twelve triangles and twelve paths of three nodes into the folder `RINGS`.
 fn rings(folder: &Path) -> PathBuf {
     let own = folder.join("RINGS");

@@ -64,6 +64,19 @@ impl Case {
         }
     }
 
+    /// The same with random views of each graph, in many steps per epoch.
+    fn views_of_graphs() -> Self {
+        let flags = &[
+            "--set",
+            "method.kind=graphcl",
+            "--set",
+            "training.batch_size=4",
+            "--set",
+            "evaluation.baselines=['majority']",
+        ];
+        Self { flags, ..Self::graphs() }
+    }
+
     /// A method that an estimator of `[loss]` weights, in a short run.
     fn scored(flags: &'static [&'static str]) -> Self {
         let case = Self::images();
@@ -387,6 +400,12 @@ fn ctrl_c_saves_a_recommender_exits_with_130_and_says_how_to_resume() {
 #[test]
 fn ctrl_c_saves_an_image_encoder_exits_with_130_and_says_how_to_resume() {
     survives_ctrl_c(&Case::images());
+}
+
+#[cfg(unix)]
+#[test]
+fn views_of_graphs_resume_to_the_same_bits_after_ctrl_c() {
+    survives_ctrl_c(&Case::views_of_graphs());
 }
 
 #[cfg(unix)]

@@ -29,6 +29,9 @@ c = [1.0]
 baselines = ["majority"]
 "#;
 
+/// Settings that make the method GraphCL.
+pub(crate) const GRAPHCL: &[&str] = &["method.kind=graphcl"];
+
 /// A recipe on the folder that a case brings.
 const OWN: &str = "name = 'tiny'\ndata.graphs = 'MINI'\nencoder.kind = 'gin'\nloss.kind = 'info_nce'\n";
 
@@ -101,7 +104,7 @@ const BROKEN: [(&str, Option<&str>, &[&str]); 30] = [
 ];
 
 /// Settings of valid values that do not fit together.
-const CONTRADICTIONS: [(&[&str], &[&str]); 17] = [
+const CONTRADICTIONS: [(&[&str], &[&str]); 22] = [
     (&["data.graphs=x.zip"], &["data.graphs", "cannot be combined"]),
     (&["data={dataset='mutag'}", "data.planted.graphs=9"], &["data.planted"]),
     (&["data={dataset='mutagg'}"], &["did you mean \"mutag\"?"]),
@@ -125,6 +128,17 @@ const CONTRADICTIONS: [(&[&str], &[&str]); 17] = [
     (&["selection.held_out=0.1"], &["selection.held_out", "graphs"]),
     (&["selection.oracle=true"], &["selection.oracle", "evaluation.every"]),
     (&["training.precision=bf16"], &["training.precision", "graphs"]),
+    (&["method.kind=simclr"], &["method.kind", "simclr", "infograph", "graphcl"]),
+    (&["method.views.ratio=0.1"], &["method.views", "similarity"]),
+    (&["method={kind='graphcl',similarity='dot'}"], &["method.similarity", "views"]),
+    (
+        &["method={kind='graphcl',views={first=[]}}"],
+        &["method.views.first", "is empty", "identity"],
+    ),
+    (
+        &["method={kind='graphcl',views={second=['drop_edges']}}"],
+        &["method.views", "drop_edges", "perturb_edges"],
+    ),
 ];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -175,6 +189,20 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::fine(
             "graphs: a batch of all",
             &[&TRAIN[..], &["--set", "training.batch_size=10000000"]].concat(),
+        )
+        .with("tiny.toml", GRAPHS),
+        // Every view of a graph is a single node.
+        Case::fine(
+            "graphs: views at the end of the range",
+            &[
+                &TRAIN[..],
+                &[
+                    "--set",
+                    "method={kind='graphcl',views={first=['drop_nodes'],second=['subgraph'],ratio=0.999999}}",
+                ],
+                &["--set", "training.gradient_cache=1"],
+            ]
+            .concat(),
         )
         .with("tiny.toml", GRAPHS),
     ];

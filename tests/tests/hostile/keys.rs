@@ -217,6 +217,7 @@ fn numbers() -> Vec<Number> {
         Number::new(RECOMMENDER, OF_FILE, "data.split={kind='leave_one_out',seed='?'}", &[]),
     ]);
     numbers.extend(plain(graphs::GRAPHS, &graphs::NUMBERS));
+    numbers.push(Number::new(graphs::GRAPHS, graphs::GRAPHCL, "method.views.ratio=?", ZERO));
     numbers.extend(
         methods::NUMBERS
             .iter()
