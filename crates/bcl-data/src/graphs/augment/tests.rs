@@ -213,6 +213,26 @@ fn every_node_is_dropped_and_every_pair_joined_about_equally_often() {
 }
 
 #[test]
+fn a_subgraph_grows_into_every_neighbour_equally_often() {
+    let star = LabelledGraph {
+        num_nodes: 5,
+        edges: vec![(0, 1), (0, 2), (0, 3), (0, 4)],
+        node_labels: vec![0, 1, 2, 3, 4],
+        class: 0,
+    };
+    let data = GraphData::from_graphs("star", ["only"], [star]);
+    let mut kept = [0; 5];
+    for seed in 0..3000 {
+        let view = GraphAugmentation::Subgraph.apply(data.graph(0), 0.4, &mut Seed(seed).rng());
+        for node in 0..view.num_nodes() {
+            kept[node_in_graph(&view, node) as usize] += 1;
+        }
+    }
+    assert_eq!(kept[0], 3000);
+    assert!(kept[1..].iter().all(|&count: &i32| (count - 1500).abs() < 110), "{kept:?}");
+}
+
+#[test]
 fn a_view_depends_on_its_seed_and_its_graph_but_not_on_the_batch() {
     let data = graphs();
     let config = GraphViewsConfig::default();
