@@ -33,11 +33,6 @@ impl GraphMethodConfig {
     /// Name of the seed of the encoder's weights, so that they are the same with every method and without one.
     pub const ENCODER: &'static str = ENCODER;
 
-    /// All methods with default parameters.
-    pub fn all() -> Vec<Self> {
-        vec![Self::default(), Self::GraphCl(GraphClConfig::default())]
-    }
-
     /// The name that recipes use.
     pub fn name(&self) -> &'static str {
         match self {

@@ -23,8 +23,8 @@ pub trait GraphBatches: Debug + Send + Sync + 'static {
     /// Moves a batch to the device, for training; with the classes of its graphs if requested, and if they have classes.
     fn batch(prepared: Self::Prepared, with_classes: bool, device: &Device) -> Self::Batch;
 
-    /// Moves a batch to the device, for diagnostics: with classes, in evaluation mode, and with about `at_most` anchors if there could be far more
-    /// than graphs.
+    /// Moves a batch to the device, for diagnostics: with classes, in evaluation mode, and with at most `at_most` random nodes as anchors if nodes
+    /// are anchors.
     fn probe(prepared: Self::Prepared, at_most: usize, seed: Seed, device: &Device) -> Self::Batch;
 
     /// Number of anchors of a batch.

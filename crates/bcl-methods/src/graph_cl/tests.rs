@@ -8,7 +8,7 @@ use crate::{
 };
 use bcl_core::{ContrastiveObjective, Estimator, EstimatorConfig, InfoNceLossConfig, Reduction, SideInformation};
 use bcl_data::graphs::PlantedGraphsConfig;
-use bcl_models::graphs::GraphInput;
+use bcl_models::graphs::{GraphInput, Mode};
 use burn::{module::Param, tensor::Int};
 use std::sync::Arc;
 
@@ -121,6 +121,11 @@ fn batch_statistics_cover_one_view() {
     }
     let [first, second] = GraphCl::TABLES.map(|name| values(both.rows(name)));
     assert_ne!(first, second);
+    let by_running_statistics = method.embed(&GraphViewsBatch {
+        mode: Mode::Eval,
+        ..batch
+    });
+    assert_ne!(values(by_running_statistics.rows(GraphCl::TABLES[0])), first);
 }
 
 #[test]
