@@ -7,7 +7,7 @@ use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use rand::{RngExt, seq::SliceRandom};
 
-pub(super) const SAMPLES: usize = 256;
+const SAMPLES: usize = 256;
 const FEATURES: usize = 16;
 const GROUPS: usize = 8;
 const DIM: usize = 8;
@@ -119,7 +119,7 @@ impl Encoder {
 
     /// The rates before the first pass that is measured.
     fn rates(&self, loss: ComparedLoss, batch_size: usize, rng: &mut Xoshiro256PlusPlus) -> Rates {
-        let mut rates = Rates::new(loss == ComparedLoss::AugmentedExact);
+        let mut rates = Rates::new(SAMPLES, loss == ComparedLoss::AugmentedExact);
         let (passes, batch_size) = match loss {
             ComparedLoss::AugmentedRunning => (WARM_UP, batch_size),
             ComparedLoss::AugmentedExact => (1, SAMPLES),
