@@ -26,7 +26,8 @@ const CMC: &[&str] = &[
 type Key = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
 /// The numeric keys of all methods.
-pub(crate) const NUMBERS: [Key; 33] = [
+pub(crate) const NUMBERS: [Key; 34] = [
+    (IMAGES, &["method.kind=simclr"], "method.views=?", &[]),
     (IMAGES, MOCO, "method.queue=?", &[]),
     (IMAGES, MOCO, "method.momentum=?", ZERO),
     (IMAGES, MOCO, "method.norm_groups=?", &[]),
@@ -66,7 +67,7 @@ pub(crate) const NUMBERS: [Key; 33] = [
 type Refusal = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Settings that do not fit together, or words that are not known.
-const REFUSED: [Refusal; 33] = [
+const REFUSED: [Refusal; 37] = [
     (
         IMAGES,
         &["method.kind=mocha"],
@@ -87,6 +88,26 @@ const REFUSED: [Refusal; 33] = [
     ),
     (IMAGES, &["method.queue=5"], &["method.queue", "simclr"]),
     (IMAGES, &["method={kind='moco',support=5}"], &["method.support"]),
+    // Several views and labels of SimCLR.
+    (
+        IMAGES,
+        &["views.count=3"],
+        &["views.count is 3", "needs 2", "set method.views to the same number"],
+    ),
+    (IMAGES, &["method={kind='simclr',views=4}"], &["views.count is 2", "needs 4"]),
+    (
+        IMAGES,
+        &["method={kind='simclr',labels='supcon'}"],
+        &["loss.kind", "supcon", "decoupled", "positives"],
+    ),
+    (
+        IMAGES,
+        &[
+            "method={kind='simclr',labels='positives'}",
+            "loss={kind='augmented',running=0.1}",
+        ],
+        &["loss.running", "one positive", "method.views"],
+    ),
     // The other views, colours and encoder of CMC.
     (IMAGES, &["views.count=1"], &["views.count", "simclr", "needs 2"]),
     (

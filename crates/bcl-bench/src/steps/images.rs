@@ -166,7 +166,8 @@ impl Batches {
         let needs_classes = self
             .estimator
             .as_ref()
-            .is_some_and(|estimator| estimator.requirements().truth);
+            .is_some_and(|estimator| estimator.requirements().truth)
+            || learned.method.remembers_classes();
         let batch = ImageBatch {
             views,
             classes: needs_classes.then(|| (0..self.batch_size).map(class_of).collect()),
