@@ -120,6 +120,7 @@ fn rows_are_those_of_the_papers_on_every_data_set() {
         "pucl-2/mutag/jsd",
         "pucl-2/enzymes/nce",
         "pucl-2/reddit-binary/nce",
+        "pucl-2/reddit-binary/jsd",
         "pucl-fig3/stl10/prior",
         "pucl-fig3/planted/negatives",
         "bda-6/cifar10/b64",
@@ -205,6 +206,7 @@ fn printed_figures_are_those_of_the_papers() {
         ("enzymes/nce", "pucl-0.1", 0.5621),
         ("dd/jsd", "ring", 0.7632),
         ("reddit-binary/nce", "pucl-0.5", 0.8897),
+        ("reddit-binary/jsd", "hard", 0.8507),
     ] {
         assert_eq!(printed("pucl-2", part, row, "rbf_svm_raw"), Some(figure), "{part}/{row}");
     }
