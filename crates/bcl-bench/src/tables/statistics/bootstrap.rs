@@ -1,12 +1,17 @@
-//! A paired bootstrap over samples and seeds; samples are samples or graphs.
+//! A paired bootstrap over samples and seeds; samples are users or graphs.
 
 use bcl_data::Seed;
+use bcl_kernels::matmul;
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Number of draws. They settle a standard error to about 1 %.
 const DRAWS: u64 = 10_000;
+
+/// Draws whose counts are in memory at a time.
+const BLOCK: u64 = 250;
 
 /// Means of all rows over samples and seeds that are drawn with replacement, the same ones for each row.
 ///
@@ -39,23 +44,29 @@ impl Bootstrap {
         if seeds.len() < 2 || num_samples == 0 || all().any(|figures| figures.len() != num_samples) {
             return None;
         }
-        let figures: Vec<Vec<&[f64]>> = rows
-            .iter()
-            .map(|row| seeds.iter().map(|seed| row[seed].as_slice()).collect())
-            .collect();
+        let figures = rows.iter().flat_map(|row| seeds.iter().map(|seed| row[seed].as_slice()));
+        let sums = Sums {
+            figures: matrix(figures.flatten().copied().collect(), num_samples).transpose(),
+            num_seeds: seeds.len(),
+        };
         let seed = Seed(0).named("bootstrap");
-        let draws = (0..number)
-            .into_par_iter()
-            .map(|draw| {
+        let blocks = (0..number)
+            .step_by(BLOCK as usize)
+            .map(|start| start..number.min(start + BLOCK));
+        let draws = blocks.flat_map(|block| {
+            let drawn = block.into_par_iter().map(|draw| {
                 let mut random = seed.index(draw).rng();
                 let samples = counts(num_samples, &mut random);
-                let of_seeds = counts(seeds.len(), &mut random);
-                means(&figures, &of_seeds, &samples)
-            })
-            .collect();
+                (samples, counts(seeds.len(), &mut random))
+            });
+            let (samples, of_seeds): (Vec<_>, Vec<_>) = drawn.unzip();
+            sums.means(samples, &of_seeds)
+        });
         Some(Self {
-            draws,
-            means: means(&figures, &vec![1.0; seeds.len()], &vec![1.0; num_samples]),
+            draws: draws.collect(),
+            means: sums
+                .means(vec![vec![1.0; num_samples]], &[vec![1.0; seeds.len()]])
+                .swap_remove(0),
         })
     }
 
@@ -76,36 +87,33 @@ fn counts(number: usize, random: &mut impl Rng) -> Vec<f64> {
     counts
 }
 
-/// The mean of each row over seeds and samples with these counts.
-fn means(figures: &[Vec<&[f64]>], of_seeds: &[f64], samples: &[f64]) -> Vec<f64> {
-    let number = (of_seeds.len() * samples.len()) as f64;
-    let of_row = |row: &Vec<&[f64]>| {
-        let sums = row
-            .iter()
-            .zip(of_seeds)
-            .filter(|(_, count)| **count > 0.0)
-            .map(|(figures, count)| count * dot(figures, samples));
-        sums.sum::<f64>() / number
-    };
-    figures.iter().map(of_row).collect()
+/// The figures of all rows, for sums over samples.
+struct Sums {
+    /// `[num_samples, num_rows · num_seeds]`
+    figures: Tensor<2>,
+    num_seeds: usize,
 }
 
-/// The sum of products.
-fn dot(figures: &[f64], counts: &[f64]) -> f64 {
-    // Eight sums that do not wait for each other.
-    let ((figures, last_figures), (counts, last_counts)) = (figures.as_chunks::<8>(), counts.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (figures, counts) in figures.iter().zip(counts) {
-        for ((sum, figure), count) in sums.iter_mut().zip(figures).zip(counts) {
-            *sum += figure * count;
-        }
+impl Sums {
+    /// For each draw, the mean of each row over seeds and samples with these counts.
+    fn means(&self, samples: Vec<Vec<f64>>, of_seeds: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let [num_samples, _] = self.figures.dims();
+        let sums = matmul(matrix(samples.concat(), num_samples), self.figures.clone());
+        let [_, num_columns] = sums.dims();
+        let sums: Vec<f64> = sums.try_into_vec_as().expect("the CPU can be read");
+        let number = (num_samples * self.num_seeds) as f64;
+        let mean =
+            |of_row: &[f64], counts: &[f64]| of_row.iter().zip(counts).map(|(sum, count)| sum * count).sum::<f64>() / number;
+        let of_draw =
+            |(sums, counts): (&[f64], &Vec<f64>)| sums.chunks(self.num_seeds).map(|of_row| mean(of_row, counts)).collect();
+        sums.chunks(num_columns).zip(of_seeds).map(of_draw).collect()
     }
-    let rest: f64 = last_figures
-        .iter()
-        .zip(last_counts)
-        .map(|(figure, count)| figure * count)
-        .sum();
-    sums.iter().sum::<f64>() + rest
+}
+
+/// Values in rows of this length, in 64 bits.
+fn matrix(values: Vec<f64>, length: usize) -> Tensor<2> {
+    let shape = [values.len() / length, length];
+    Tensor::from_data(TensorData::new(values, shape), (&Device::flex(), DType::F64))
 }
 
 #[cfg(test)]
