@@ -45,6 +45,9 @@ struct Unweighted {
 /// Stands for minus infinity: its exponential is zero, yet products with zero stay zero instead of NaN.
 pub(crate) const LEFT_OUT: f64 = -1e30;
 
+/// Beyond this, in a logarithm, a positive outweighs all negatives, and the corrected mass is at its floor.
+const LARGEST_EXPONENT: f64 = 60.0;
+
 impl PositiveMargins {
     /// Margins shifted by the hardest negative if it is above the positive.
     pub(crate) fn new(scores: &Scores, temperature: f64) -> Self {
@@ -213,9 +216,9 @@ impl PositiveMargins {
         };
         let largest = counted(self.positives.clone()).detach().max_dim(1);
         let mean = counted(self.positives.clone() - largest.clone()).exp().sum_dim(1) / number;
-        // Beyond this the correction outweighs all negatives, and the mass is at its floor.
-        const MOST: f64 = 60.0;
-        mean * (largest - self.positives.clone() - self.shift.clone()).clamp_max(MOST).exp()
+        mean * (largest - self.positives.clone() - self.shift.clone())
+            .clamp_max(LARGEST_EXPONENT)
+            .exp()
     }
 
     /// `s+ / t`.

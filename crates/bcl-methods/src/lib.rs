@@ -81,7 +81,7 @@ pub use precision::Precision;
 pub use queue::{KeyQueue, StoredKeys};
 pub use recommendation::Recommendation;
 pub(crate) use registry::image_methods;
-pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, Needs, WithMethod};
+pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, Needs, Positives, WithMethod};
 pub use simclr::{Labels, SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};

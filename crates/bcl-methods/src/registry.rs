@@ -28,12 +28,22 @@ pub struct Needs {
     pub split_encoder: bool,
     /// Number of images of which a batch, and each part of it, must be a multiple.
     pub group: usize,
-    /// Whether it needs the class of each training image.
-    pub labels: bool,
+    /// The positives of an anchor.
+    pub positives: Positives,
     /// The only loss that makes sense with it, by its name in recipes.
     pub only_loss: Option<&'static str>,
-    /// Whether an anchor has one positive.
-    pub one_positive: bool,
+}
+
+/// The positives of an anchor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Positives {
+    /// One view of its image.
+    #[default]
+    One,
+    /// Several views of its image.
+    OfImage,
+    /// Views of all images of its class, so that training images need labels.
+    OfClass,
 }
 
 impl Default for Needs {
@@ -43,9 +53,8 @@ impl Default for Needs {
             local_views: false,
             split_encoder: false,
             group: 1,
-            labels: false,
+            positives: Positives::One,
             only_loss: None,
-            one_positive: true,
         }
     }
 }

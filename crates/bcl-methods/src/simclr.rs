@@ -1,7 +1,7 @@
 //! SimCLR: the views of an image are positives, the rest of the batch are negatives. With labels, images of a class are positives, too.
 
 use super::{
-    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Needs, Objective, Precision,
+    Embeddings, ImageMethod, ImageMethodConfig, ImagePart, MethodSettings, MethodStart, Needs, Objective, Positives, Precision,
     image::projections_of_views,
 };
 use crate::batches::ImageBatch;
@@ -80,9 +80,12 @@ impl MethodSettings for SimClrConfig {
     fn needs(&self) -> Needs {
         Needs {
             views: self.views,
-            labels: self.labels != Labels::None,
+            positives: match self.labels {
+                Labels::None if self.views == 2 => Positives::One,
+                Labels::None => Positives::OfImage,
+                Labels::Positives | Labels::Supcon => Positives::OfClass,
+            },
             only_loss: (self.labels == Labels::Supcon).then_some("decoupled"),
-            one_positive: self.views == 2 && self.labels == Labels::None,
             ..Needs::default()
         }
     }

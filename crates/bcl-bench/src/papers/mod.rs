@@ -77,31 +77,41 @@ impl Papers {
 impl Papers {
     /// The list as a page for `docs/results`, with links from there.
     pub fn page(&self) -> String {
-        let mut page = format!(
+        let columns =
+            "| item | shows | what our run says | command | run here | a full run needs |\n| --- | --- | --- | --- | --- | --- |";
+        let tables = self.each().map(|(name, entries)| {
+            let rows: Vec<String> = entries.iter().map(Entry::row).collect();
+            format!("\n## {name}\n\n{columns}\n{}\n", rows.join("\n"))
+        });
+        format!(
             "[bcl](../../README.md) › [results](../guide/results.md) › the papers\n\n# Every table and figure of the papers\n\n`bcl-bench papers --markdown` \
-             writes this page.\n\n{}.\n",
-            self.summary()
-        );
-        for (name, entries) in self.each() {
-            page += &format!("\n## {name}\n\n| item | shows | what our run says | command | run here | a full run needs |\n");
-            page += "| --- | --- | --- | --- | --- | --- |\n";
-            for entry in entries {
-                let command = entry.command.iter().map(|command| format!("`{command}`")).collect::<String>();
-                let here = entry.here.as_deref().map_or_else(|| "no".to_owned(), linked);
-                let needs = [entry.needs.clone(), entry.all_data()].join("; data: ");
-                let needs = needs.trim_end_matches("; data: ");
-                let verdict = entry.verdict.as_deref().unwrap_or_default();
-                page += &format!(
-                    "| {} | {} | {verdict} | {command} | {here} | {needs} |\n",
-                    entry.item, entry.shows
-                );
-            }
-        }
-        page
+             writes this page.\n\n{}.\n{}",
+            self.summary(),
+            tables.concat()
+        )
     }
 }
 
 impl Entry {
+    /// The row of a page.
+    fn row(&self) -> String {
+        let verdict = self.verdict.as_deref().unwrap_or_default();
+        let command = self
+            .command
+            .as_ref()
+            .map(|command| format!("`{command}`"))
+            .unwrap_or_default();
+        let here = self.here.as_deref().map_or_else(|| "no".to_owned(), linked);
+        let needs = match &*self.all_data() {
+            "" => self.needs.clone(),
+            data => format!("{}; data: {data}", self.needs),
+        };
+        format!(
+            "| {} | {} | {verdict} | {command} | {here} | {needs} |",
+            self.item, self.shows
+        )
+    }
+
     /// The data sets, with or without a download.
     fn all_data(&self) -> String {
         [self.data.as_slice(), &self.requested].concat().join(", ")

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fmt;
 
 const TEMPERATURES: [f64; 3] = [1.0, 0.5, 0.1];
-/// CIFAR-10, ImageNet, and a number that no data set has.
+/// The sizes of CIFAR-10 and `ImageNet`, and a number that no data set has.
 const SAMPLES: [f64; 3] = [5e4, 1.28e6, 1e9];
 const DELTA: f64 = 0.05;
 

@@ -27,6 +27,7 @@ pub enum PositiveUnlabelledFloor {
 impl Field for PositiveUnlabelledFloor {}
 
 impl PositiveUnlabelledFloor {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

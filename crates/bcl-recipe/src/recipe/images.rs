@@ -10,7 +10,7 @@ use crate::check_header;
 use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
-use bcl_methods::{MethodConfig, Needs};
+use bcl_methods::{MethodConfig, Needs, Positives};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -362,7 +362,7 @@ impl ImageRecipe {
                 ),
             ));
         }
-        if !needs.one_positive && loss.without_data().parameter("running").is_some() {
+        if needs.positives != Positives::One && loss.without_data().parameter("running").is_some() {
             return Err(Refusal::new(
                 "loss.running",
                 "needs anchors with one positive; remove it to draw at the rate of the batch, or set method.views to 2 and remove method.labels",

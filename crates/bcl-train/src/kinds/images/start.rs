@@ -6,6 +6,7 @@ use bcl_data::{SearchPath, Seed};
 use bcl_eval::images::has_labelled_test;
 use bcl_files::input::{self, NotRegular};
 use bcl_images::{Collection, ImageData};
+use bcl_methods::Positives;
 use bcl_models::vision::{
     ImageEncoder,
     weights::{WeightsError, WeightsReport, is_counter, load_encoder_weights, load_trunks},
@@ -186,7 +187,7 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
             data.train.len()
         ),
     };
-    if recipe.method.settings().needs().labels {
+    if recipe.method.settings().needs().positives == Positives::OfClass {
         return Err(Error::Input(format!(
             "method.labels needs the labels of training images, but {there}; remove it, or put the images into folders CLASS/ or train/CLASS/"
         )));
