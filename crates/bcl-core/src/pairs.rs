@@ -122,7 +122,8 @@ impl Pairs {
     /// sample, and its negatives are all views of all other samples. Anchors are stacked view after view. For two views,
     /// [`from_views`](Self::from_views) is faster.
     ///
-    /// The loss of an anchor is the mean over its positives of the loss with that positive alone.
+    /// The loss of an anchor is the mean over its positives of the loss with that positive alone; corrections of the debiased, hard and
+    /// positive-unlabelled losses take the mean of all positives.
     ///
     /// # Shapes
     /// - views:     `[batch_size, dim]` each

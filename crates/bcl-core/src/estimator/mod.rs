@@ -84,7 +84,7 @@ pub trait Estimator: Any + Debug + Send + Sync {
     }
 
     /// Marks the anchors whose mass is at its floor, if the estimator has one: their negatives have no gradient, so they only pull towards
-    /// the positive. With several positives, the mass must be at the floor for each of them.
+    /// the positive. The correction takes the mean of several positives, so the mass is at the floor for all or for none.
     ///
     /// The corrections of the debiased, hard and positive-unlabelled losses reach the floor as soon as the positive is above the
     /// negatives by a margin that is proportional to the temperature: `t ln(1/τ+)` for the debiased loss, 0.23 at t = 0.1 and τ+ = 0.1.
