@@ -83,11 +83,7 @@ impl fmt::Display for Listed<'_> {
                 bound.difference.to_string(),
                 format!("{:.4}", bound.printed),
                 if bound.difference.mean <= bound.printed { "yes" } else { "no" }.to_owned(),
-                if bound.mended < 1e4 {
-                    format!("{:.4}", bound.mended)
-                } else {
-                    format!("{:.1e}", bound.mended)
-                },
+                super::drawing::bound(bound.mended, 4),
             ]
         };
         let columns = [

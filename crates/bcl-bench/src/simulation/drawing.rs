@@ -92,6 +92,15 @@ pub(super) fn text(interval: &Interval) -> String {
     }
 }
 
+/// A bound with so many decimals; one that is too large to mean anything in powers of ten.
+pub(super) fn bound(value: f64, decimals: usize) -> String {
+    if value < 1e4 {
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@
 //! for k outputs of at most κ and a Rademacher complexity R. Unit vectors have `k κ² >= 1`. With `k κ² = 1` and R = 0, which no class of encoders
 //! reaches, the second term is a lower bound of the bound; beside it stands the largest possible difference of two losses.
 
+use super::drawing::bound;
 use bcl_report::{Column, Table};
 use serde::Serialize;
 use std::fmt;
@@ -51,18 +52,11 @@ pub(super) struct Listed<'a>(pub(super) &'a [Generalisation]);
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |found: &Generalisation| {
-            let number = |value: f64| {
-                if value < 1e4 {
-                    format!("{value:.2}")
-                } else {
-                    format!("{value:.1e}")
-                }
-            };
             [
                 found.temperature.to_string(),
                 format!("{:.1e}", found.num_samples),
-                number(found.at_least),
-                number(found.range),
+                bound(found.at_least, 2),
+                bound(found.range, 2),
             ]
         };
         let columns = ["t", "n", "bound, at least", "largest possible difference"].map(Column::number);

@@ -19,7 +19,7 @@
 //!
 //! This is the printed `(e² - 1) / (2 √N)` for cosines at t = 1, and `(e^(2/t) - 1) / (2 √N)` for cosines at any t.
 
-use super::drawing::{Csv, Drawing, cells, columns};
+use super::drawing::{Csv, Drawing, bound, cells, columns, text};
 use super::repeat::{interval, repeat};
 use bcl_core::simulation::{Anchor, SimulationConfig, bayesian, biased, debiased, hidden_prior, positive_unlabelled};
 use bcl_data::Seed;
@@ -253,12 +253,8 @@ impl fmt::Display for Theorem<'_> {
             [
                 found.temperature.to_string(),
                 found.num_negatives.to_string(),
-                super::drawing::text(&found.difference),
-                if found.bound < 1e4 {
-                    format!("{:.4}", found.bound)
-                } else {
-                    format!("{:.1e}", found.bound)
-                },
+                text(&found.difference),
+                bound(found.bound, 4),
             ]
         };
         let columns = ["t", "N", "L_De - L_ideal, nats", "bound"].map(Column::number);

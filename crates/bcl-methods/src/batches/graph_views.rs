@@ -1,12 +1,15 @@
 //! Batches of two views of graphs.
 
-use super::graphs::{GraphBatches, classes, input};
+use super::{
+    graphs::{GraphBatches, classes, input},
+    images::label_tensor,
+};
 use bcl_data::{
     Seed,
     graphs::{GraphBatch as HostBatch, GraphData, GraphViewsConfig},
 };
 use bcl_models::graphs::{GraphInput, Mode};
-use burn::tensor::{Bool, Device, Int, Tensor};
+use burn::tensor::{Bool, Device, Tensor};
 use std::{ops::Range, sync::Arc};
 
 /// Makes batches of two random views of each graph.
@@ -68,8 +71,7 @@ impl GraphViewsBatch {
     /// # Shapes
     /// - output: `[anchors.len(), 2 · num_graphs - 2]`
     pub fn same_class(&self, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
-        let classes: Vec<i64> = self.classes.as_deref()?.iter().map(|&class| class.into()).collect();
-        let labels = Tensor::<1, Int>::from_data(classes.as_slice(), device);
+        let labels = label_tensor(self.classes.as_deref()?, device);
         Some(bcl_core::same_class(&labels, anchors))
     }
 }

@@ -45,10 +45,14 @@ impl ImageBatch {
 
     /// The class of each image, `[batch_size]`; `None` without classes.
     pub fn labels(&self, device: &Device) -> Option<Tensor<1, Int>> {
-        let classes = self.classes.as_deref()?;
-        let labels: Vec<i64> = classes.iter().map(|&class| class.into()).collect();
-        Some(Tensor::from_data(labels.as_slice(), device))
+        Some(label_tensor(self.classes.as_deref()?, device))
     }
+}
+
+/// Classes on a device, `[classes.len()]`.
+pub(super) fn label_tensor(classes: &[u32], device: &Device) -> Tensor<1, Int> {
+    let labels: Vec<i64> = classes.iter().map(|&class| class.into()).collect();
+    Tensor::from_data(labels.as_slice(), device)
 }
 
 /// The indices of samples on a device, `[samples.len()]`.

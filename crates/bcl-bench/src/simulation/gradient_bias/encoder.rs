@@ -1,11 +1,11 @@
 //! A linear encoder of fixed data, and its gradients in batches.
 
-use super::super::toy::normal;
+use super::super::{noise::exponential, toy::normal};
 use super::{ComparedLoss, rates::Rates};
 use bcl_core::{Estimator, EstimatorConfig, Pairs, Reduction, SideInformation};
 use bcl_data::{Seed, seed::Xoshiro256PlusPlus};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use rand::{RngExt, seq::SliceRandom};
+use rand::seq::SliceRandom;
 
 const SAMPLES: usize = 256;
 const FEATURES: usize = 16;
@@ -64,7 +64,7 @@ impl Encoder {
     }
 
     /// The gradient of the loss of the whole data set.
-    fn whole(&self, loss: ComparedLoss) -> Vec<f64> {
+    pub(super) fn whole(&self, loss: ComparedLoss) -> Vec<f64> {
         let all: Vec<usize> = (0..SAMPLES).collect();
         let estimator = loss.config(self.temperature).init();
         self.gradient(&all, |pairs| {
@@ -87,9 +87,15 @@ impl Encoder {
         gradient.try_into_vec_as().expect("the CPU can be read")
     }
 
-    /// Measures gradients in random batches, during `passes` passes over the data.
-    pub(super) fn squares(&self, loss: ComparedLoss, batch_size: usize, passes: usize, rng: &mut Xoshiro256PlusPlus) -> Squares {
-        let reference = self.whole(loss.reference());
+    /// Measures gradients in random batches against a reference, during `passes` passes over the data.
+    pub(super) fn squares(
+        &self,
+        loss: ComparedLoss,
+        batch_size: usize,
+        passes: usize,
+        reference: &[f64],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Squares {
         let mut rates = self.rates(loss, batch_size, rng);
         let scale = reference.iter().map(|slope| slope * slope).sum::<f64>();
         let num_batches = SAMPLES / batch_size;
@@ -98,7 +104,7 @@ impl Encoder {
         for _ in 0..passes {
             let mut deviation = vec![0.0; reference.len()];
             for gradient in self.pass(loss, batch_size, &mut rates, rng) {
-                for ((deviation, slope), reference) in deviation.iter_mut().zip(gradient).zip(&reference) {
+                for ((deviation, slope), reference) in deviation.iter_mut().zip(gradient).zip(reference) {
                     *deviation += (slope - reference) / num_batches as f64;
                     of_batches += (slope - reference).powi(2);
                 }
@@ -139,7 +145,7 @@ impl Encoder {
         let batches = order.chunks_exact(batch_size);
         batches
             .map(|samples| {
-                let noise: Vec<f64> = (0..2 * batch_size).map(|_| -(1.0 - rng.random::<f64>()).ln()).collect();
+                let noise: Vec<f64> = (0..2 * batch_size).map(|_| exponential(rng)).collect();
                 self.gradient(samples, |pairs| losses(&config, pairs, noise, samples, rates))
             })
             .collect()
@@ -168,7 +174,9 @@ mod tests {
     use super::*;
 
     fn bias(encoder: &Encoder, loss: ComparedLoss, batch_size: usize) -> f64 {
-        encoder.squares(loss, batch_size, 6, &mut Seed(4).rng()).bias.max(0.0).sqrt()
+        let reference = encoder.whole(loss.reference());
+        let squares = encoder.squares(loss, batch_size, 6, &reference, &mut Seed(4).rng());
+        squares.bias.max(0.0).sqrt()
     }
 
     #[test]

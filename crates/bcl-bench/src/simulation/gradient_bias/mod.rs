@@ -132,10 +132,11 @@ pub(super) fn gradient_biases(seed: Seed, base: &SimulationConfig) -> Vec<Gradie
         .flat_map(|(encoder, loss)| BATCH_SIZES.map(|batch_size| (encoder, loss, batch_size)))
         .collect();
     let measure = |&(encoder, loss, batch_size): &(&Encoder, ComparedLoss, usize)| {
+        let reference = encoder.whole(loss.reference());
         let repetitions: Vec<Squares> = (0..base.repetitions as u64)
             .into_par_iter()
             // The same batches for all losses.
-            .map(|repetition| encoder.squares(loss, batch_size, passes, &mut seed.index(repetition).rng()))
+            .map(|repetition| encoder.squares(loss, batch_size, passes, &reference, &mut seed.index(repetition).rng()))
             .collect();
         GradientBias {
             loss,
