@@ -25,7 +25,8 @@ struct Case {
 impl Case {
     fn recommender() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let recipe = small_recipe(folder.path(), "");
+        // α follows an AUC that one phase measures and the next repeats.
+        let recipe = small_recipe(folder.path(), "[alpha_schedule]\nkind = 'held_out'\n");
         Self {
             folder,
             recipe,

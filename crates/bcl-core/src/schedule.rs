@@ -66,9 +66,26 @@ pub enum AlphaSchedule {
         every: usize,
     },
 
-    /// From the label-based AUC of the previous epoch, the released code's "empirical" `α`. It reads training labels, so it shows what a
-    /// perfect estimate would achieve. Until there is a measurement, the configured `α`.
+    /// From the label-based AUC of the previous epoch, in one batch of training samples and by the scores of the loss. It reads training
+    /// labels, so it shows what a perfect estimate would achieve. Until there is a measurement, the configured `α`.
     Measured {
+        /// How the AUC becomes `α`.
+        #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
+        reading: AlphaReading,
+    },
+
+    /// From the macro AUC on held-out data, as the text of the paper has it: the AUC of each held-out image among the other held-out images,
+    /// against their labels, or of each user's held-out items against the items that the user has not interacted with. Until there is a
+    /// measurement, the configured `α`.
+    HeldOut {
+        /// How the AUC becomes `α`.
+        #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
+        reading: AlphaReading,
+    },
+
+    /// The "empirical" `α` of the released code: the AUC of two batches of training images against all training images, by the encoder's features
+    /// and the training labels. The released code measures it every 20 epochs. Until there is a measurement, the configured `α`.
+    ReleasedEmpirical {
         /// How the AUC becomes `α`.
         #[serde(default, skip_serializing_if = "AlphaReading::is_paper")]
         reading: AlphaReading,
@@ -115,11 +132,16 @@ impl AlphaReading {
 
 /// A measurement that a schedule needs at the end of each epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AlphaMeasurement {
     /// An AUC against labels: [`auc_of_classes`](crate::auc::auc_of_classes) or [`auc_of_positives`](crate::auc::auc_of_positives).
     LabelBased,
     /// [`label_free_alpha`](crate::auc::label_free_alpha) of [`auc_unlabelled`](crate::auc::auc_unlabelled).
     LabelFree,
+    /// The macro AUC on held-out data.
+    HeldOut,
+    /// The macro AUC of two batches of training samples against all of them.
+    Training,
 }
 
 impl AlphaSchedule {
@@ -129,7 +151,7 @@ impl AlphaSchedule {
     /// Returns an error that names the first parameter that is not, its value and the range.
     pub fn check(&self) -> Result<(), ParameterError> {
         match *self {
-            Self::Constant {} | Self::Measured { .. } => Ok(()),
+            Self::Constant {} | Self::Measured { .. } | Self::HeldOut { .. } | Self::ReleasedEmpirical { .. } => Ok(()),
             Self::Linear { start, end, epochs } => {
                 in_closed("start", start, 0.5, 1.0)?;
                 in_closed("end", end, 0.5, 1.0)?;
@@ -154,16 +176,19 @@ impl AlphaSchedule {
             Self::Constant {} => configured,
             Self::Linear { start, end, epochs } => between(start, end, epoch, epochs),
             Self::ReleasedSteps { start, steps, every } => between(start, configured, epoch / every, steps - 1),
-            Self::Measured { reading } | Self::LabelFree { reading, .. } => measured.map_or(configured, |auc| reading.alpha(auc)),
+            Self::Measured { reading }
+            | Self::HeldOut { reading }
+            | Self::ReleasedEmpirical { reading }
+            | Self::LabelFree { reading, .. } => measured.map_or(configured, |auc| reading.alpha(auc)),
         }
     }
 
     /// Returns the first and the last `α` without any measurement: the configured one, or the ends of the schedule.
     pub fn ends(&self, configured: f64) -> [f64; 2] {
         match *self {
-            Self::Constant {} | Self::Measured { .. } | Self::LabelFree { .. } => [configured; 2],
             Self::Linear { start, end, .. } => [start, end],
             Self::ReleasedSteps { start, .. } => [start, configured],
+            _ => [configured; 2],
         }
     }
 
@@ -172,6 +197,8 @@ impl AlphaSchedule {
         match self {
             Self::Constant {} | Self::Linear { .. } | Self::ReleasedSteps { .. } => None,
             Self::Measured { .. } => Some(AlphaMeasurement::LabelBased),
+            Self::HeldOut { .. } => Some(AlphaMeasurement::HeldOut),
+            Self::ReleasedEmpirical { .. } => Some(AlphaMeasurement::Training),
             Self::LabelFree { .. } => Some(AlphaMeasurement::LabelFree),
         }
     }

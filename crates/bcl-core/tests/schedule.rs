@@ -21,6 +21,13 @@ const MEASURED: AlphaSchedule = AlphaSchedule::Measured {
     reading: AlphaReading::Paper,
 };
 
+const HELD_OUT: AlphaSchedule = AlphaSchedule::HeldOut {
+    reading: AlphaReading::Paper,
+};
+const EMPIRICAL: AlphaSchedule = AlphaSchedule::ReleasedEmpirical {
+    reading: AlphaReading::Paper,
+};
+
 fn label_free(smoothing: f64) -> AlphaSchedule {
     AlphaSchedule::LabelFree {
         reading: AlphaReading::Paper,
@@ -63,7 +70,7 @@ fn released_steps_are_twenty_levels_of_twenty_epochs() {
 
 #[test]
 fn measured_schedules_use_the_configured_value_until_there_is_a_measurement() {
-    for schedule in [MEASURED, label_free(0.5)] {
+    for schedule in [MEASURED, HELD_OUT, EMPIRICAL, label_free(0.5)] {
         assert_eq!(schedule.alpha(0.7, 0, None), 0.7);
         assert_eq!(schedule.alpha(0.7, 1, Some(0.8)), 0.8);
     }
@@ -71,7 +78,7 @@ fn measured_schedules_use_the_configured_value_until_there_is_a_measurement() {
 
 #[test]
 fn the_models_reading_inverts_the_auc_within_the_range_of_alpha() {
-    for kind in ["measured", "label_free"] {
+    for kind in ["measured", "held_out", "released_empirical", "label_free"] {
         let schedule = parse(&format!(r#"{{"kind": "{kind}", "reading": "model"}}"#)).unwrap();
         for (auc, alpha) in [(0.4, 0.5), (0.5, 0.5), (0.6, 0.65), (0.7, 0.8), (0.8, 0.95)] {
             assert!((schedule.alpha(0.9, 1, Some(auc)) - alpha).abs() < 1e-12, "{auc}");
@@ -94,6 +101,8 @@ fn each_schedule_says_what_it_wants_measured() {
     assert_eq!(LINEAR.measures(), None);
     assert_eq!(RELEASED.measures(), None);
     assert_eq!(MEASURED.measures(), Some(AlphaMeasurement::LabelBased));
+    assert_eq!(HELD_OUT.measures(), Some(AlphaMeasurement::HeldOut));
+    assert_eq!(EMPIRICAL.measures(), Some(AlphaMeasurement::Training));
     assert_eq!(label_free(0.0).measures(), Some(AlphaMeasurement::LabelFree));
 }
 
@@ -131,7 +140,15 @@ fn defaults_are_the_published_settings() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_kind() {
-    for kind in ["constant", "linear", "released_steps", "measured", "label_free"] {
+    for kind in [
+        "constant",
+        "linear",
+        "released_steps",
+        "measured",
+        "held_out",
+        "released_empirical",
+        "label_free",
+    ] {
         let error = parse(&format!(r#"{{"kind": "{kind}", "warmup": 1}}"#)).unwrap_err();
         assert!(error.contains("warmup"), "{kind}: {error}");
     }
@@ -139,7 +156,7 @@ fn unknown_keys_are_refused_in_every_kind() {
 
 #[test]
 fn every_schedule_survives_a_round_trip() {
-    let others = [AlphaSchedule::Constant {}, MEASURED, label_free(0.5)];
+    let others = [AlphaSchedule::Constant {}, MEASURED, HELD_OUT, EMPIRICAL, label_free(0.5)];
     for schedule in others.into_iter().chain([LINEAR, RELEASED]) {
         assert_eq!(parse(&serde_json::to_string(&schedule).unwrap()), Ok(schedule));
     }

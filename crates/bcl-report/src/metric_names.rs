@@ -1,7 +1,10 @@
 //! The names of metrics, in results and in the order of a table.
 
 use crate::few_labels;
-use crate::result::{ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult, UNIFORMITY};
+use crate::result::{
+    ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, EFFECTIVE_SAMPLE_SIZE, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult,
+    SCORE_SPREAD, UNIFORMITY,
+};
 use std::borrow::Cow;
 
 /// Metrics of one user's list, without their cutoff, in the order of a table.
@@ -213,7 +216,14 @@ pub(super) fn higher_is_better(metric: &str) -> bool {
     !matches!(parts(metric), Some(("gini" | "mean_popularity", _)))
         && !matches!(
             metric,
-            LAST_LOSS | ALIGNMENT | UNIFORMITY | FEATURE_STD | EFFECTIVE_RANK | CALIBRATION_ERROR
+            LAST_LOSS
+                | ALIGNMENT
+                | UNIFORMITY
+                | FEATURE_STD
+                | EFFECTIVE_RANK
+                | CALIBRATION_ERROR
+                | EFFECTIVE_SAMPLE_SIZE
+                | SCORE_SPREAD
         )
 }
 

@@ -29,6 +29,15 @@ pub const EFFECTIVE_RANK: &str = "effective_rank";
 /// Metric name: mean training loss of the last epoch in nats, for runs on images without labelled test data and on graphs without labels.
 pub const LAST_LOSS: &str = "loss";
 
+/// Metric name: the macro AUC of an encoder, which epochs keep as [`EpochRecord::macro_auc`].
+pub const MACRO_AUC: &str = "macro_auc";
+
+/// Metric name: [`EpochRecord::effective_sample_size`] of the weights after the chosen epoch.
+pub const EFFECTIVE_SAMPLE_SIZE: &str = "effective_sample_size";
+
+/// Metric name: [`EpochRecord::score_spread`] after the chosen epoch.
+pub const SCORE_SPREAD: &str = "score_spread";
+
 /// Metrics by name, such as `ndcg@20`, in alphabetical order.
 ///
 /// - Image encoders: `probe_top1`, `probe_top5` (linear probe on frozen features), `probe_1%_top1` (the same on 1 % of the labels),
@@ -39,7 +48,7 @@ pub const LAST_LOSS: &str = "loss";
 /// - Graph encoders: `rbf_svm`, `rbf_svm_raw`, `linear_svm`, `logistic_regression` (mean accuracy of cross-validated classifiers),
 ///   [`CALIBRATION_ERROR`]; without graph labels only [`LAST_LOSS`].
 /// - Recommenders: `precision@k`, `recall@k`, `ndcg@k`, `hit_rate@k`, `mrr@k`, `map@k` (means over users with at least one test item),
-///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists).
+///   `coverage@k`, `gini@k`, `mean_popularity@k` (over all recommended lists), [`EFFECTIVE_SAMPLE_SIZE`], [`SCORE_SPREAD`].
 pub type Metrics = BTreeMap<String, f64>;
 
 /// The phase of a run that an epoch belongs to.
@@ -80,10 +89,16 @@ pub struct EpochRecord {
     /// The encoder's AUC against the labels after the epoch, which the papers use as α; `None` without labels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alpha_labels: Option<f64>,
+    /// The encoder's macro AUC after the epoch on held-out data or on training images, if the schedule of α reads it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub macro_auc: Option<f64>,
     /// Effective sample size (Σω)² / Σω² as a fraction of the number of negatives, in (0, 1], averaged over anchors; `None` if no
     /// weights were measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effective_sample_size: Option<f64>,
+    /// Standard deviation of an anchor's similarities with its negatives after the epoch, before the temperature, averaged over anchors.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub score_spread: Option<f64>,
     /// Share of anchors at the floor of the loss after the epoch: they do not push their negatives away. `None` if the loss has no floor.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub floored: Option<f64>,

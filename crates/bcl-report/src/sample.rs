@@ -76,6 +76,8 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         alpha: weighted.then_some(0.9),
         scheduled: BTreeMap::new(),
         alpha_hat: Some(0.93 + 0.008 * kind(loss) - 0.4 * (-6.0 * progress).exp()),
+        macro_auc: None,
+        score_spread: None,
         alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
         effective_sample_size: Some(1.0 - 0.5 * spread),
         floored: (loss == "hard").then_some(0.8 * progress),

@@ -10,6 +10,7 @@ use bcl_recipe::Override;
 use bcl_report::{
     Interval,
     chart::{Axis, LineChart, Reference, Series, Shape},
+    result::{EFFECTIVE_SAMPLE_SIZE, SCORE_SPREAD},
 };
 use bcl_train::error::Error;
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,7 @@ impl Sensitivity {
         Ok(sensitivity)
     }
 
-    /// Writes `sensitivity.json` and `sensitivity.svg` into a folder.
+    /// Writes `sensitivity.json` and `sensitivity.svg` into a folder, and a picture each of what the rows tell of their weights.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
@@ -192,6 +193,15 @@ impl Sensitivity {
         bcl_files::write_json(&folder.join("sensitivity.json"), self)?;
         if let Some(picture) = self.chart().to_file() {
             bcl_files::write_whole(&folder.join("sensitivity.svg"), picture.as_bytes())?;
+        }
+        for metric in [EFFECTIVE_SAMPLE_SIZE, SCORE_SPREAD] {
+            let curves = self.curves.iter().map(|curve| Curve::of(&curve.row, &self.tables, metric));
+            let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
+            if !curves.is_empty()
+                && let Some(picture) = self.chart_of(metric, &curves).to_file()
+            {
+                bcl_files::write_whole(&folder.join(format!("{metric}.svg")), picture.as_bytes())?;
+            }
         }
         Ok(())
     }
@@ -239,14 +249,18 @@ impl Sensitivity {
 
     /// All curves in one chart, with a reference line for each row that does not have the parameter.
     pub fn chart(&self) -> LineChart {
-        let series = self
-            .curves
-            .iter()
-            .map(|curve| Series::new(&curve.row, Shape::MarkedLine, curve.points.clone()));
         let levels = self.levels.iter().map(|(row, level)| Reference {
             name: row.clone(),
             value: level.mean,
         });
+        self.chart_of(&self.metric, &self.curves).with_references(levels)
+    }
+
+    /// Curves of one metric in one chart.
+    fn chart_of(&self, metric: &str, curves: &[Curve]) -> LineChart {
+        let series = curves
+            .iter()
+            .map(|curve| Series::new(&curve.row, Shape::MarkedLine, curve.points.clone()));
         let [first, last] = [self.tables.first(), self.tables.last()].map(|table| table.map_or(1.0, |(value, _)| *value));
         // Values that span a factor of four or more are drawn on a logarithmic axis.
         let x = if first > 0.0 && last / first >= 4.0 {
@@ -255,13 +269,12 @@ impl Sensitivity {
             Axis::linear(&self.parameter)
         };
         LineChart::new(
-            format!("{} over {}", self.metric, self.parameter),
+            format!("{metric} over {}", self.parameter),
             format!("{}, one line per estimator", self.title),
             x,
-            Axis::linear(&self.metric),
+            Axis::linear(metric),
         )
         .with_series(series)
-        .with_references(levels)
         .with_decimals(4)
         .with_size(760.0, 340.0)
     }

@@ -19,6 +19,8 @@ pub const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 pub struct Diagnostics {
     /// Mean over anchors with negatives of (Σω)² / (n Σω²); `None` without any.
     pub effective_sample_size: Option<f64>,
+    /// Mean over anchors of the standard deviation of their negatives' similarities; `None` if none has two.
+    pub score_spread: Option<f64>,
     /// Share of anchors at the [floor](Estimator::floored) of the loss, whose negatives have no gradient; `None` if the loss has no floor
     /// or no anchor has a loss.
     pub floored: Option<f64>,
@@ -52,6 +54,7 @@ impl Diagnostics {
             .collect();
         Self {
             effective_sample_size: effective_sample_size(&weights, &counted, num_negatives),
+            score_spread: score_spread(scores, &counted),
             floored: floored(scores, side, &counted, estimator),
             omega_histogram: histogram::histogram(unmasked.iter().copied()),
             omega_quantiles: quantiles(unmasked),
@@ -107,6 +110,26 @@ fn effective_sample_size(weights: &[f64], counted: &[bool], num_negatives: usize
         (squares > 0.0).then(|| sum * sum / (squares * num_counted as f64))
     };
     let rows = weights.chunks(num_negatives).zip(counted.chunks(num_negatives));
+    let of_rows: Vec<f64> = rows.filter_map(of_row).collect();
+    (!of_rows.is_empty()).then(|| of_rows.iter().sum::<f64>() / of_rows.len() as f64)
+}
+
+/// Mean over rows of the standard deviation of the unmasked similarities, for rows with two or more.
+fn score_spread(scores: &Scores, counted: &[bool]) -> Option<f64> {
+    let similarities = host(scores.negatives.clone());
+    let num_negatives = scores.num_negatives();
+    let of_row = |(row, counted): (&[f64], &[bool])| {
+        let unmasked: Vec<f64> = row
+            .iter()
+            .zip(counted)
+            .filter_map(|(s, counts)| counts.then_some(*s))
+            .collect();
+        let count = unmasked.len() as f64;
+        let mean = unmasked.iter().sum::<f64>() / count;
+        let squares: f64 = unmasked.iter().map(|s| (s - mean).powi(2)).sum();
+        (unmasked.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
+    };
+    let rows = similarities.chunks(num_negatives).zip(counted.chunks(num_negatives));
     let of_rows: Vec<f64> = rows.filter_map(of_row).collect();
     (!of_rows.is_empty()).then(|| of_rows.iter().sum::<f64>() / of_rows.len() as f64)
 }
@@ -202,6 +225,17 @@ mod tests {
         assert_eq!(some[0].effective_sample_size, Some(1.0));
         assert_eq!(some[0].omega_quantiles, [1.0; 7]);
         assert_eq!(some[0].auc_unlabelled, Some(1.0));
+    }
+
+    #[test]
+    fn the_spread_of_scores_is_the_standard_deviation_of_unmasked_negatives() {
+        // 0.4, 0.3 and -0.1 differ from their mean by 0.2, 0.1 and -0.3; 0.2 and 0.5 by 0.15 each.
+        let expected = ((0.14_f64 / 2.0).sqrt() + 0.045_f64.sqrt()) / 2.0;
+        let keep = [true, true, true, true, true, false];
+        let spread = measured(&scores(FINITE, keep))[0].score_spread.unwrap();
+        assert!((spread - expected).abs() < 1e-6, "{spread}, not {expected}");
+        let single = [true, false, false, false, false, true];
+        assert_eq!(measured(&scores(FINITE, single))[0].score_spread, None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     EvaluationError,
-    probe::{Labelled, TopK, alignment, knn, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
+    probe::{Labelled, TopK, alignment, knn, macro_auc, probe_fixed, probe_views, ridge_accuracy, spread, uniformity},
 };
 use bcl_collective::{Alone, Collective};
 use bcl_data::Seed;
@@ -15,7 +15,7 @@ use bcl_images::{Collection, ImageData, ViewsError};
 use bcl_models::vision::{ImageEncoder, Mode};
 use bcl_report::few_labels_probe;
 use bcl_report::metric_names::{KNN, OFFICIAL_PROBE, PROBE};
-use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, Metrics, ONLINE_PROBE, UNIFORMITY};
+use bcl_report::result::{ALIGNMENT, EFFECTIVE_RANK, FEATURE_STD, MACRO_AUC, Metrics, ONLINE_PROBE, UNIFORMITY};
 use burn::tensor::{Tensor, TensorData};
 use rand::seq::SliceRandom;
 use std::sync::Arc;
@@ -25,6 +25,9 @@ const MOST_PAIRED: usize = 2048;
 
 /// Maximum number of images for the spread of features, whose eigenvalues take cubic time.
 const MOST_SPREAD: usize = 1000;
+
+/// Maximum number of anchors of the macro AUC of test images.
+const MOST_AUC_ANCHORS: usize = 1024;
 
 /// Maximum number of images per part if there are no labels.
 const MOST_SHOWN: usize = 2048;
@@ -51,6 +54,18 @@ pub fn why_probes_are_off(data: &ImageData) -> Option<String> {
     ))
 }
 
+/// The images whose [macro AUC](crate::probe::macro_auc) is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeasuredAuc {
+    /// Test images against each other, with up to 1,024 of them as anchors.
+    Test,
+    /// So many training images against all training images.
+    Train {
+        /// Number of anchors.
+        anchors: usize,
+    },
+}
+
 /// Evaluates encoders on the labelled images of a data set.
 ///
 /// Without labelled test images, probes and nearest neighbours are [off](Self::has_probes). Alignment, uniformity and spread remain, measured on test
@@ -64,6 +79,7 @@ pub struct ImageEvaluator {
     test: Sample,
     has_probes: bool,
     uses_train_as_test: bool,
+    measured_auc: Option<MeasuredAuc>,
     pub(super) config: ImageEvaluationConfig,
     pub(super) seed: Seed,
 }
@@ -123,11 +139,18 @@ impl ImageEvaluator {
             test,
             has_probes,
             uses_train_as_test,
+            measured_auc: None,
             extractor,
             data,
             config,
             seed: seed.named("probe"),
         }
+    }
+
+    /// Adds the [macro AUC](MACRO_AUC) of some images to the metrics of [`online`](Self::online), if there are labels.
+    pub fn measuring_auc(mut self, of: Option<MeasuredAuc>) -> Self {
+        self.measured_auc = of;
+        self
     }
 
     /// Whether probes and nearest neighbours are on, because there are labels.
@@ -285,7 +308,21 @@ impl ImageEvaluator {
         let online = ridge_accuracy(train, test, self.num_classes())?;
         metrics.extend(online.map(|accuracy| (ONLINE_PROBE.to_owned(), accuracy)));
         metrics.extend(self.of_spread(&test.features)?);
+        metrics.extend(self.auc(train, test)?.map(|auc| (MACRO_AUC.to_owned(), auc)));
         Ok(metrics)
+    }
+
+    /// The macro AUC of the images that it is measured on; the seed determines the anchors.
+    fn auc(&self, train: &Labelled, test: &Labelled) -> Result<Option<f64>, EvaluationError> {
+        let (images, num_anchors) = match self.measured_auc {
+            None => return Ok(None),
+            Some(MeasuredAuc::Test) => (test, MOST_AUC_ANCHORS),
+            Some(MeasuredAuc::Train { anchors }) => (train, anchors),
+        };
+        let mut anchors: Vec<usize> = (0..images.labels.len()).collect();
+        anchors.shuffle(&mut self.seed.named("macro AUC").rng());
+        anchors.truncate(num_anchors);
+        Ok(macro_auc(images, &anchors)?)
     }
 
     fn accuracies(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {

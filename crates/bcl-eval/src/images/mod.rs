@@ -18,6 +18,6 @@ mod on_processes;
 mod showcase;
 
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol, check_label_fractions};
-pub use evaluator::{ImageEvaluator, ImageFeatures, has_labelled_test, why_probes_are_off};
+pub use evaluator::{ImageEvaluator, ImageFeatures, MeasuredAuc, has_labelled_test, why_probes_are_off};
 pub use features::FeatureExtractor;
 pub use showcase::{showcase, thumbnail};

@@ -5,6 +5,7 @@
 //! | [`knn()`] | k-nearest-neighbour classification |
 //! | [`probe_fixed`], [`probe_views`] | a linear classifier trained on frozen features |
 //! | [`ridge_accuracy`] | a linear classifier in closed form, cheap enough to run during training |
+//! | [`macro_auc()`] | how often samples of a class are more similar than samples of different classes |
 //! | [`alignment`], [`uniformity`] | the geometry of the features, without labels |
 //! | [`spread()`] | whether features have collapsed, without labels |
 //!
@@ -22,6 +23,7 @@ mod geometry;
 mod knn;
 mod labelled;
 mod linear;
+mod macro_auc;
 mod online;
 #[cfg(test)]
 mod planted;
@@ -33,5 +35,6 @@ pub use geometry::{alignment, uniformity};
 pub use knn::{KnnConfig, knn};
 pub use labelled::Labelled;
 pub use linear::{LinearProbeConfig, probe_fixed, probe_views};
+pub use macro_auc::macro_auc;
 pub use online::ridge_accuracy;
 pub use spread::{Spread, spread};

@@ -41,14 +41,14 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct RankingEvaluator {
     cutoffs: Vec<usize>,
-    train: Interactions,
+    pub(super) train: Interactions,
     train_counts: Vec<u32>,
-    held_out: Interactions,
+    pub(super) held_out: Interactions,
     /// Users with a held-out item, in ascending order.
-    users: Vec<u32>,
+    pub(super) users: Vec<u32>,
     discounts: Discounts,
-    blocks: Blocks,
-    order: Option<ItemOrder>,
+    pub(super) blocks: Blocks,
+    pub(super) order: Option<ItemOrder>,
 }
 
 /// One user's list and its metrics.

@@ -19,6 +19,7 @@ mod embeddings;
 mod error;
 mod evaluator;
 mod item_order;
+mod macro_auc;
 mod on_processes;
 mod recommend;
 mod scorer;

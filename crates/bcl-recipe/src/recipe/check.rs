@@ -1,7 +1,11 @@
 //! Checks that hold for every recipe.
 
 use super::{LossConfig, Refusal, TrainingConfig};
-use bcl_core::{ContrastiveObjective, parameter::shown, schedule::AlphaSchedule};
+use bcl_core::{
+    ContrastiveObjective,
+    parameter::shown,
+    schedule::{AlphaMeasurement, AlphaSchedule},
+};
 
 /// Refuses gradient caching for a loss that compares the anchors of a batch with each other. The loss itself must have been checked.
 pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
@@ -77,4 +81,27 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
         })?;
     }
     Ok(())
+}
+
+/// Refuses a schedule of α that reads held-out data if none are held out.
+pub(super) fn check_held_out_auc(schedule: AlphaSchedule, held_out: f64) -> Result<(), Refusal> {
+    if schedule.measures() != Some(AlphaMeasurement::HeldOut) || held_out > 0.0 {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "alpha_schedule.kind",
+        "is \"held_out\", but no training data are held out; for images, set selection.held_out, such as 0.1; for graphs, use \"label_free\" or \
+         \"measured\"",
+    ))
+}
+
+/// Refuses a schedule of α that reads features of training images, for data without images.
+pub(super) fn check_training_auc(schedule: AlphaSchedule) -> Result<(), Refusal> {
+    if schedule.measures() != Some(AlphaMeasurement::Training) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "alpha_schedule.kind",
+        "is \"released_empirical\", which reads the features of training images; use \"label_free\", or for recommenders \"held_out\"",
+    ))
 }

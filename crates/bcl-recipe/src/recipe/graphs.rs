@@ -3,7 +3,7 @@
 use super::{
     GraphDataConfig, GraphEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
-    check::{check_blocks, check_schedule},
+    check::{check_blocks, check_held_out_auc, check_schedule, check_training_auc},
     shared_tables,
 };
 use crate::check_header;
@@ -181,6 +181,8 @@ impl RecipeKind for GraphRecipe {
             .check()
             .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
         check_schedule(&self.loss, self.alpha_schedule)?;
+        check_training_auc(self.alpha_schedule)?;
+        check_held_out_auc(self.alpha_schedule, 0.0)?;
         check_blocks(&self.loss, &self.training)
     }
 

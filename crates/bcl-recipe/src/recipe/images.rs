@@ -3,16 +3,20 @@
 use super::{
     ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
-    check::{check_blocks, check_schedule},
+    check::{check_blocks, check_held_out_auc, check_schedule},
     shared_tables,
 };
 use crate::check_header;
-use bcl_core::{EstimatorConfig, parameter::MOST_EPOCHS, schedule::AlphaSchedule};
+use bcl_core::{
+    EstimatorConfig,
+    parameter::MOST_EPOCHS,
+    schedule::{AlphaMeasurement, AlphaSchedule},
+};
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
 use bcl_methods::{MethodConfig, Needs, Positives};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
@@ -52,7 +56,7 @@ pub struct ImageRecipe {
     #[serde(default)]
     pub training: TrainingConfig,
     /// How the number of epochs is chosen; by default `[training]` sets it.
-    #[serde(default)]
+    #[serde(default, serialize_with = "selection_of_images")]
     pub selection: SelectionConfig,
     /// What is logged beside `metrics.jsonl`. It is not hashed.
     #[serde(default, skip_serializing_if = "LoggingConfig::is_off")]
@@ -64,6 +68,24 @@ pub struct ImageRecipe {
     /// hashed.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
+}
+
+/// Writes `oracle` only if it is true: recipes without the column keep the hash that they had before image runs had it.
+fn selection_of_images<S: Serializer>(selection: &SelectionConfig, serializer: S) -> Result<S::Ok, S::Error> {
+    let SelectionConfig {
+        held_out,
+        metric,
+        oracle,
+    } = selection;
+    let mut table = serializer.serialize_map(None)?;
+    table.serialize_entry("held_out", held_out)?;
+    if let Some(metric) = metric {
+        table.serialize_entry("metric", metric)?;
+    }
+    if *oracle {
+        table.serialize_entry("oracle", oracle)?;
+    }
+    table.end()
 }
 
 /// Image encoders, by `encoder.kind`.
@@ -174,10 +196,6 @@ impl RecipeKind for ImageRecipe {
             "does not apply to images: it regularises embedding tables, which they do not have; use optimizer.weight_decay",
         ),
         (
-            "selection.oracle",
-            "does not apply to images: all of test is evaluated, and only after the last epoch; remove it",
-        ),
-        (
             "training.max_nodes",
             "does not apply to images, which have no nodes; remove it, or lower training.batch_size",
         ),
@@ -223,7 +241,11 @@ impl RecipeKind for ImageRecipe {
             .check()
             .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
         match &self.loss {
-            Some(loss) => check_schedule(loss, self.alpha_schedule),
+            Some(loss) => {
+                check_schedule(loss, self.alpha_schedule)?;
+                check_held_out_auc(self.alpha_schedule, self.selection.held_out)?;
+                self.check_evaluated_auc()
+            }
             None => Ok(()),
         }
     }
@@ -247,10 +269,30 @@ impl ImageRecipe {
         }
     }
 
-    /// The metric that selects an epoch, if any does.
+    /// The metric that selects an epoch on held-out images, if any are held out.
     pub fn selection_metric(&self) -> Option<&str> {
-        let SelectionConfig { held_out, metric, .. } = &self.selection;
-        (*held_out > 0.0).then(|| metric.as_deref().unwrap_or(SELECTION_METRICS[0]))
+        (self.selection.held_out > 0.0).then(|| self.metric_or_default())
+    }
+
+    /// The metric by which an epoch is best on test, if the recipe asks for the `oracle` column.
+    pub fn oracle_metric(&self) -> Option<&str> {
+        self.selection.oracle.then(|| self.metric_or_default())
+    }
+
+    fn metric_or_default(&self) -> &str {
+        self.selection.metric.as_deref().unwrap_or(SELECTION_METRICS[0])
+    }
+
+    /// Checks that encoders are evaluated during training if the schedule of α reads an AUC of their features.
+    fn check_evaluated_auc(&self) -> Result<(), Refusal> {
+        if self.alpha_schedule.measures() == Some(AlphaMeasurement::Training) && self.evaluation.every == 0 {
+            return Err(Refusal::new(
+                "evaluation.every",
+                "is 0, but alpha_schedule.kind = \"released_empirical\" reads features while training; set it to the number of epochs between two \
+                 measurements, 20 in the released code",
+            ));
+        }
+        Ok(())
     }
 
     /// Checks that something is held out if an epoch is to be chosen, and that its metric is measured.
@@ -261,10 +303,24 @@ impl ImageRecipe {
             evaluation,
             ..
         } = self;
+        if let Some(metric) = selection.metric.as_deref()
+            && !SELECTION_METRICS.contains(&metric)
+        {
+            return Err(Refusal::new(
+                "selection.metric",
+                format!("is \"{metric}\", but must be one of {}", SELECTION_METRICS.join(", ")),
+            ));
+        }
+        if selection.oracle && (evaluation.every == 0 || training.epochs == 0) {
+            return Err(Refusal::new(
+                "selection.oracle",
+                "is true, but no epochs are evaluated to choose from; set evaluation.every, such as 5, and training.epochs",
+            ));
+        }
         if selection.held_out == 0.0 {
             let needless = [
                 ("training.patience", training.patience.is_some()),
-                ("selection.metric", selection.metric.is_some()),
+                ("selection.metric", selection.metric.is_some() && !selection.oracle),
             ];
             return match needless.iter().find(|(_, is_given)| *is_given) {
                 Some((key, _)) => Err(Refusal::new(
@@ -273,6 +329,12 @@ impl ImageRecipe {
                 )),
                 None => Ok(()),
             };
+        }
+        if selection.oracle {
+            return Err(Refusal::new(
+                "selection.oracle",
+                "is true, but selection.held_out chooses the epoch of an image run; set it to false, or selection.held_out to 0",
+            ));
         }
         selection
             .check()
@@ -288,13 +350,7 @@ impl ImageRecipe {
                 "is 0, but selection.held_out needs epochs that are evaluated to choose from",
             ));
         }
-        match selection.metric.as_deref() {
-            Some(metric) if !SELECTION_METRICS.contains(&metric) => Err(Refusal::new(
-                "selection.metric",
-                format!("is \"{metric}\", but must be one of {}", SELECTION_METRICS.join(", ")),
-            )),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Checks that views and batches are those that the method needs.

@@ -3,7 +3,7 @@
 use super::{
     DataConfig, DataSource, LoggingConfig, LossConfig, OptimizerConfig, RankingEvaluationConfig, RecipeKind, Refusal, RunRecipe,
     SelectionConfig, TrainingConfig,
-    check::{check_blocks, check_schedule},
+    check::{check_blocks, check_schedule, check_training_auc},
     shared_tables,
 };
 use crate::{check_header, nearest};
@@ -156,6 +156,7 @@ impl RecipeKind for RecommenderRecipe {
         check_blocks(&self.loss, &self.training)?;
         self.check_rates()?;
         self.check_truth()?;
+        check_training_auc(self.alpha_schedule)?;
         self.check_in_batch()
     }
 

@@ -403,8 +403,13 @@ const BAD: &[Bad] = &[
     ),
     (
         IMAGES,
-        &["selection.oracle=true"],
-        "selection.oracle does not apply to images: all of test is evaluated, and only after the last epoch; remove it",
+        &["selection.oracle=true", "evaluation.every=0"],
+        "selection.oracle is true, but no epochs are evaluated to choose from; set evaluation.every, such as 5",
+    ),
+    (
+        IMAGES,
+        &["selection.oracle=true", "selection.held_out=0.1"],
+        "selection.oracle is true, but selection.held_out chooses the epoch of an image run",
     ),
     (
         IMAGES,
@@ -659,6 +664,26 @@ const BAD: &[Bad] = &[
         "data.dataset = 'ml-100k'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'measured'",
         &[],
         "a.toml:3: alpha_schedule.kind is \"measured\", which reads the true classes",
+    ),
+    (
+        "data.dataset = 'ml-100k'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'released_empirical'",
+        &[],
+        "a.toml:3: alpha_schedule.kind is \"released_empirical\", which reads the features of training images; use \"label_free\"",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'held_out'",
+        &[],
+        "a.toml:4: alpha_schedule.kind is \"held_out\", but no training data are held out; for images, set selection.held_out",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'gin'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'held_out'",
+        &[],
+        "a.toml:4: alpha_schedule.kind is \"held_out\", but no training data are held out",
+    ),
+    (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'released_empirical'\nevaluation.every = 0",
+        &[],
+        "a.toml:5: evaluation.every is 0, but alpha_schedule.kind = \"released_empirical\" reads features while training",
     ),
     (
         "data.dataset = 'ml-100kk'\nloss.kind = 'hard'",

@@ -8,7 +8,7 @@ use bcl_core::{
     schedule::{AlphaMeasurement, AlphaSchedule, Schedule, Schedules},
 };
 use bcl_methods::{LearnedTemperature, step::RunningRates};
-use bcl_report::result::EpochRecord;
+use bcl_report::result::{EpochRecord, Phase};
 use burn::tensor::Device;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -115,6 +115,21 @@ impl EpochEstimator {
         }
     }
 
+    /// The records whose measurements α follows. Encoders are evaluated while an epoch is chosen; after that, the same epochs have the same α.
+    fn measured_records<'p>(&self, progress: &'p Progress) -> impl Iterator<Item = &'p EpochRecord> + use<'p> {
+        let of_evaluation = matches!(
+            self.alpha_schedule.measures(),
+            Some(AlphaMeasurement::HeldOut | AlphaMeasurement::Training)
+        );
+        let phase = match progress.phase {
+            Phase::Refit if of_evaluation => Phase::Selection,
+            phase => phase,
+        };
+        let until = progress.epoch;
+        let counts = move |record: &&EpochRecord| record.phase == phase && record.epoch <= until;
+        progress.records.iter().filter(counts)
+    }
+
     fn config_at(&self, progress: &Progress) -> EstimatorConfig {
         let config = self.schedules.at(&self.config, progress.epoch);
         let Some(configured) = config.alpha() else {
@@ -123,10 +138,15 @@ impl EpochEstimator {
         let measure = |record: &EpochRecord| match self.alpha_schedule.measures()? {
             AlphaMeasurement::LabelBased => record.alpha_labels,
             AlphaMeasurement::LabelFree => record.alpha_hat,
+            AlphaMeasurement::HeldOut | AlphaMeasurement::Training => record.macro_auc,
+            _ => None,
         };
-        let measured = progress.of_phase().filter_map(measure).fold(None, |remembered, measured| {
-            Some(self.alpha_schedule.remember(remembered, measured))
-        });
+        let measured = self
+            .measured_records(progress)
+            .filter_map(measure)
+            .fold(None, |remembered, measured| {
+                Some(self.alpha_schedule.remember(remembered, measured))
+            });
         let config = config.with_alpha(self.alpha_schedule.alpha(configured, progress.epoch, measured));
         match measured {
             // A good encoder's measurement may come as close to the pole at 1 as it likes; a configured value is the user's choice.
@@ -183,6 +203,48 @@ mod tests {
             smoothing: 0.0,
         };
         assert!((at(&BayesianLossConfig::new(), schedule, Some(0.7), 510) - 0.8).abs() < 1e-12);
+    }
+
+    /// The record of an epoch, whose macro AUC is `auc`.
+    fn of_auc(phase: Phase, epoch: usize, auc: Option<f64>) -> EpochRecord {
+        let line = r#"{"phase":"training","epoch":1,"loss":1.5,"omega_quantiles":[],"train_seconds":1,"evaluation_seconds":1}"#;
+        EpochRecord {
+            phase,
+            epoch,
+            macro_auc: auc,
+            ..serde_json::from_str(line).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_refit_has_the_alpha_that_was_measured_on_held_out_data_in_the_same_epoch() {
+        let reading = AlphaReading::Paper;
+        let aucs = [Some(0.6), None, Some(0.8)];
+        let selected: Vec<_> = (1..)
+            .zip(aucs)
+            .map(|(epoch, auc)| of_auc(Phase::Selection, epoch, auc))
+            .collect();
+        let config = EstimatorConfig::Bayesian(BayesianLossConfig::new().with_alpha(0.9));
+        let alphas = |schedule, phase, records: &[EpochRecord]| {
+            let estimator = EpochEstimator::new(config.clone(), Schedules::default(), schedule, 510);
+            [0, 1, 2, 3, 7].map(|epoch| {
+                let mut progress = Progress::start(Owner::default(), phase, 1, records.to_vec());
+                progress.epoch = epoch;
+                estimator.alpha(&progress).unwrap()
+            })
+        };
+        let held_out = AlphaSchedule::HeldOut { reading };
+        for phase in [Phase::Selection, Phase::Refit] {
+            assert_eq!(alphas(held_out, phase, &selected), [0.9, 0.6, 0.6, 0.8, 0.8], "{phase:?}");
+        }
+        let trained: Vec<_> = (1..)
+            .zip(aucs)
+            .map(|(epoch, auc)| of_auc(Phase::Training, epoch, auc))
+            .collect();
+        let empirical = AlphaSchedule::ReleasedEmpirical { reading };
+        assert_eq!(alphas(empirical, Phase::Training, &trained), [0.9, 0.6, 0.6, 0.8, 0.8]);
+        // What one epoch measures in its own batch is no measurement on held-out data.
+        assert_eq!(alphas(LABEL_FREE, Phase::Refit, &selected), [0.9; 5]);
     }
 
     #[test]

@@ -67,6 +67,8 @@ fn scalars_of(record: &EpochRecord) -> Scalars {
         ("weights/alpha", record.alpha),
         ("weights/alpha_hat", record.alpha_hat),
         ("weights/alpha_labels", record.alpha_labels),
+        ("weights/macro_auc", record.macro_auc),
+        ("weights/score_spread", record.score_spread),
         ("weights/effective_sample_size", record.effective_sample_size),
         ("weights/floored", record.floored),
         ("weights/false_negatives_share", false_negatives.map(|found| found.share)),

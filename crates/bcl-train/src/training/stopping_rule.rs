@@ -73,6 +73,7 @@ impl StoppingRule {
         if !self.needs_metrics(record.epoch) {
             record.validation = None;
             record.test = None;
+            record.macro_auc = None;
         }
     }
 
@@ -130,6 +131,8 @@ mod tests {
             scheduled: BTreeMap::new(),
             alpha_hat: None,
             alpha_labels: None,
+            macro_auc: None,
+            score_spread: None,
             effective_sample_size: Some(1.0),
             floored: None,
             omega_quantiles: vec![],

@@ -19,17 +19,17 @@ use crate::{
     memory::Estimate,
     training::{
         DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, phase::PhaseRun, progress::Progress,
-        run_summary::RunSummary,
+        run_summary::RunSummary, stopping_rule::best,
     },
 };
 pub use baselines::BaselineKey;
 use baselines::baselines;
 use bcl_backend::Backend;
-use bcl_core::EstimatorConfig;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed};
 use bcl_eval::{
     Interrupt,
-    images::{FeatureExtractor, ImageEvaluator, has_labelled_test, showcase, why_probes_are_off},
+    images::{FeatureExtractor, ImageEvaluator, MeasuredAuc, has_labelled_test, showcase, why_probes_are_off},
 };
 use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
@@ -37,7 +37,7 @@ use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_recipe::{DataFacts, ImageRecipe, check_precision};
 use bcl_report::{
     collapse::collapse,
-    result::{DataSize, Metrics},
+    result::{Chosen, DataSize, Metrics, Phase},
 };
 use burn::module::Module;
 pub use encoded::Encoded;
@@ -240,9 +240,15 @@ impl Kind for ImageRecipe {
         let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed))?;
         drop(features);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = trained.records();
+        let oracle = run.recipe.oracle_metric();
+        let oracle = oracle.and_then(|metric| best(&records, |record| record.test.as_ref(), metric));
         Ok(Outcome {
             metrics,
-            oracle: None,
+            oracle: oracle.map(|(epoch, _)| Chosen {
+                epoch,
+                metrics: records[epoch - 1].test.clone().unwrap_or_default(),
+            }),
             folds: BTreeMap::new(),
             baselines: baselines(run.recipe, &evaluator, &run.around.backend.device(), &mut shared)?,
             samples: None,
@@ -298,12 +304,24 @@ impl WithMethod for Training<'_, '_> {
         };
         let loader = ImageLoader::new(data.clone(), plan.clone(), options);
         let task = EvaluationTask::new(
-            evaluator(recipe, &data, around.backend, around.stop.clone()),
+            evaluator(recipe, &data, around.backend, around.stop.clone())
+                .measuring_auc(measured_auc(recipe, phase.progress.phase)),
             phase.select_by.clone(),
             loader.probe(plan.estimator, &run.device()),
             phase.tau_plus().unwrap_or(1.0 / data.train.classes().len().max(2) as f64),
         );
         phase.train(method, loader, task)
+    }
+}
+
+/// The images whose AUC the schedule of α reads in a phase. Test data set no parameter of the loss, and a refit follows what was measured before.
+fn measured_auc(recipe: &ImageRecipe, phase: Phase) -> Option<MeasuredAuc> {
+    match recipe.alpha_schedule.measures()? {
+        AlphaMeasurement::HeldOut if phase == Phase::Selection => Some(MeasuredAuc::Test),
+        AlphaMeasurement::Training if phase != Phase::Refit => Some(MeasuredAuc::Train {
+            anchors: 2 * recipe.training.batch_size,
+        }),
+        _ => None,
     }
 }
 

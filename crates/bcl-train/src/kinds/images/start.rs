@@ -11,7 +11,7 @@ use bcl_models::vision::{
     ImageEncoder,
     weights::{WeightsError, WeightsReport, is_counter, load_encoder_weights, load_trunks},
 };
-use bcl_recipe::{ImageEvaluationConfig, ImageRecipe, Sampling};
+use bcl_recipe::{ImageRecipe, Sampling};
 use burn::tensor::Device;
 use std::path::Path;
 
@@ -138,7 +138,7 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
     }
     check_labels(recipe, data, &source)?;
     if !has_labelled_test(data) {
-        return refuse_few_labels(&recipe.evaluation, &source);
+        return refuse_need_of_labelled_test(recipe, &source);
     }
     let classes = classes(&data.train);
     if let [] | [_] = &classes[..] {
@@ -205,22 +205,32 @@ fn check_labels(recipe: &ImageRecipe, data: &ImageData, source: &str) -> Result<
              images into folders CLASS/ or train/CLASS/"
         )));
     }
-    if recipe.alpha_schedule.measures() == Some(AlphaMeasurement::LabelBased) {
+    let read_labels = match recipe.alpha_schedule.measures() {
+        Some(AlphaMeasurement::LabelBased) => Some("measured"),
+        Some(AlphaMeasurement::HeldOut) => Some("held_out"),
+        Some(AlphaMeasurement::Training) => Some("released_empirical"),
+        _ => None,
+    };
+    if let Some(kind) = read_labels {
         return Err(Error::Input(format!(
-            "alpha_schedule.kind = \"measured\" needs the labels of training images, but {there}; set it to \"label_free\" or another \
+            "alpha_schedule.kind = \"{kind}\" needs the labels of training images, but {there}; set it to \"label_free\" or another \
              schedule, or put the images into folders CLASS/ or train/CLASS/"
         )));
     }
     Ok(())
 }
 
-/// Refuses probes on few labels if there are no labelled test images to measure them on.
-fn refuse_few_labels(evaluation: &ImageEvaluationConfig, source: &str) -> Result<(), Error> {
-    if evaluation.label_fractions.is_empty() {
+/// Refuses probes on few labels and the best epoch on test if there are no labelled test images.
+fn refuse_need_of_labelled_test(recipe: &ImageRecipe, source: &str) -> Result<(), Error> {
+    let key = if !recipe.evaluation.label_fractions.is_empty() {
+        "evaluation.label_fractions"
+    } else if recipe.selection.oracle {
+        "selection.oracle"
+    } else {
         return Ok(());
-    }
+    };
     Err(Error::Input(format!(
-        "evaluation.label_fractions needs labelled test images, but {source} has none; put some into test/CLASS/, or remove the key"
+        "{key} needs labelled test images, but {source} has none; put some into test/CLASS/, or remove the key"
     )))
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 use baselines::baselines;
 use bcl_backend::Backend;
-use bcl_core::EstimatorConfig;
+use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{
     InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed,
     negatives::{NegativeSampler, NegativesError},
@@ -31,11 +31,12 @@ use bcl_models::{Graph, Recommender};
 use bcl_recipe::{DataFacts, RecommenderRecipe};
 use bcl_report::{
     SampleKind, SampleMetrics,
-    result::{Chosen, DataSize, EpochRecord, Metrics},
+    result::{Chosen, DataSize, EFFECTIVE_SAMPLE_SIZE, EpochRecord, Metrics, Phase, SCORE_SPREAD},
 };
 use burn::tensor::Device;
 use loader::{InteractionLoader, LoaderOptions};
 use memory::PROBE_ANCHORS;
+use ranking::RankingMeasure;
 pub use recommend::{ListOptions, RankingMetrics, RankingOptions};
 pub use recommendations::{Recommendations, RecommendedItem, Subject};
 pub use saved::TrainedRecommender;
@@ -166,8 +167,14 @@ impl Kind for RecommenderRecipe {
             InteractionLoader::new(train, sampler.clone(), truth, plan.clone(), options(device))
         };
         let stop = phase.stop.clone();
+        let measure = RankingMeasure {
+            evaluator: evaluator(recipe, &data).with_interrupt(move || stop.is_requested()),
+            // Test data set no parameter of the loss.
+            macro_auc: phase.progress.phase == Phase::Selection
+                && recipe.alpha_schedule.measures() == Some(AlphaMeasurement::HeldOut),
+        };
         let task = EvaluationTask::new(
-            evaluator(recipe, &data).with_interrupt(move || stop.is_requested()),
+            measure,
             phase.select_by.clone(),
             loader(run.device()).probe(plan.estimator.clone(), PROBE_ANCHORS),
             estimator.tau_plus().unwrap_or_else(|| run.data.train.density()),
@@ -192,8 +199,16 @@ impl Kind for RecommenderRecipe {
         let records = trained.records();
         let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
         let oracle = run.recipe.selection.oracle.then(oracle).flatten();
+        let mut metrics = metrics_of(&records, trained.epochs);
+        let record = records[trained.epochs - 1];
+        metrics.extend(
+            record
+                .effective_sample_size
+                .map(|size| (EFFECTIVE_SAMPLE_SIZE.to_owned(), size)),
+        );
+        metrics.extend(record.score_spread.map(|spread| (SCORE_SPREAD.to_owned(), spread)));
         Ok(Outcome {
-            metrics: metrics_of(&records, trained.epochs),
+            metrics,
             oracle: oracle.map(|(epoch, _)| Chosen {
                 epoch,
                 metrics: metrics_of(&records, epoch),

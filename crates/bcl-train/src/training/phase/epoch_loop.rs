@@ -23,7 +23,7 @@ use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_files::critical_section;
 use bcl_methods::{Method, step::Step};
-use bcl_report::result::{EpochRecord, Metrics, Phase};
+use bcl_report::result::{EpochRecord, MACRO_AUC, Metrics, Phase};
 use burn::{
     tensor::Tensor,
     train::{
@@ -340,7 +340,8 @@ impl PhaseRun {
         train_seconds: f64,
         evaluation_seconds: f64,
     ) -> Result<EpochRecord, Error> {
-        let metrics: Option<Metrics> = evaluated.metrics.transpose()?;
+        let mut metrics: Option<Metrics> = evaluated.metrics.transpose()?;
+        let macro_auc = metrics.as_mut().and_then(|metrics| metrics.remove(MACRO_AUC));
         let of = |phase| (self.progress.phase == phase).then(|| metrics.clone()).flatten();
         let diagnostics = evaluated.diagnostics;
         Ok(EpochRecord {
@@ -356,7 +357,9 @@ impl PhaseRun {
                 .unwrap_or_default(),
             alpha_hat: evaluated.alpha_hat,
             alpha_labels: diagnostics.alpha_labels,
+            macro_auc,
             effective_sample_size: diagnostics.effective_sample_size,
+            score_spread: diagnostics.score_spread,
             floored: diagnostics.floored,
             omega_quantiles: diagnostics.omega_quantiles,
             omega_histogram: diagnostics.omega_histogram,
