@@ -5,6 +5,7 @@ use super::metadata::{Metadata, Package};
 
 /// Each crate of the workspace with the workspace crates it may depend on, dev-dependencies included.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("bcl-clusters", &[]),
     ("bcl-collective", &[]),
     ("bcl-kernels", &["bcl-collective"]),
     ("bcl-core", &["bcl-kernels", "bcl-posterior"]),
@@ -119,6 +120,7 @@ const DOWNLOADS_FOR: &str = "bcl-train";
 
 /// Crates that stay quick to build: they must not depend on Burn, not even indirectly.
 const WITHOUT_BURN: &[&str] = &[
+    "bcl-clusters",
     "bcl-collective",
     "bcl-data",
     "bcl-explorer",
