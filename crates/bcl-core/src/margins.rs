@@ -28,6 +28,8 @@ pub(crate) struct PositiveMargins {
     positives: Tensor<2>,
     /// Which positives count.
     positives_mask: Option<Tensor<2, Bool>>,
+    /// How much each positive counts in means over positives, 1 on average; `None` if all count the same.
+    positive_weights: Option<Tensor<2>>,
     /// Number of negatives that count, `[num_anchors, 1]` or `[1, 1]`.
     counts: Tensor<2>,
     /// The lowest possible similarity, if any, before the factor.
@@ -137,6 +139,7 @@ impl PositiveMargins {
             shift: over(shift, temperature),
             positives: over(positives, temperature),
             positives_mask: scores.positives_mask.clone(),
+            positive_weights: scores.relative_positive_weights(),
             counts: scores.counts(),
             least: scores.least_similarity,
             factor: scores.factor.clone(),
@@ -152,6 +155,10 @@ impl PositiveMargins {
 
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
     pub(crate) fn losses(&self, losses: Tensor<2>) -> Losses {
+        let losses = match &self.positive_weights {
+            Some(weights) => losses * weights.clone(),
+            None => losses,
+        };
         Losses::over_positives(losses, self.positives_mask.as_ref(), self.has_negatives())
     }
 
@@ -215,7 +222,12 @@ impl PositiveMargins {
             None => self.positives.zeros_like().sum_dim(1) + num_positives as f64,
         };
         let largest = counted(self.positives.clone()).detach().max_dim(1);
-        let mean = counted(self.positives.clone() - largest.clone()).exp().sum_dim(1) / number;
+        let positives = counted(self.positives.clone() - largest.clone()).exp();
+        let positives = match &self.positive_weights {
+            Some(weights) => positives * weights.clone(),
+            None => positives,
+        };
+        let mean = positives.sum_dim(1) / number;
         mean * (largest - self.positives.clone() - self.shift.clone())
             .clamp_max(LARGEST_EXPONENT)
             .exp()

@@ -16,6 +16,7 @@ use burn::tensor::{Bool, Tensor};
 /// - positives:   `[num_anchors, num_positives]`; most sources have one positive per anchor
 /// - negatives:   `[num_anchors, num_negatives]`
 /// - masks:       the shape of what they mask, true where an entry counts
+/// - positive weights: `[num_anchors, num_positives]`
 /// - log-weights: `[num_anchors, num_negatives]`
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -27,6 +28,8 @@ pub struct Scores {
     pub negatives: Tensor<2>,
     /// Which positives count; `None` if all do. An anchor without any has no [loss](crate::Losses).
     pub positives_mask: Option<Tensor<2, Bool>>,
+    /// The weight of each positive in the mean over the anchor's positives; `None` if all weigh the same.
+    pub positive_weights: Option<Tensor<2>>,
     /// Which negatives count; `None` if all do. An anchor without any has no [loss](crate::Losses).
     pub mask: Option<Tensor<2, Bool>>,
     /// Log of the weight of each negative: one with log-weight `ln 3` counts as three equal negatives. `None` if all weigh 1.
@@ -93,6 +96,7 @@ impl Scores {
             positives,
             negatives,
             positives_mask: None,
+            positive_weights: None,
             mask: None,
             log_weights: None,
             least_similarity: None,
@@ -112,6 +116,46 @@ impl Scores {
             "the mask of the positives must have the shape of the positives"
         );
         self.positives_mask = Some(mask);
+        self
+    }
+
+    /// Weights the positives of each anchor: its loss is `Σ a_j ℓ_j / Σ a_j` over its positives j. The weights are constants, and 0 leaves a positive
+    /// out. The corrections of the debiased, hard and positive-unlabelled losses use the same mean.
+    ///
+    /// The Jensen-Shannon objective does not read these weights.
+    ///
+    /// # Shapes
+    /// - weights: `[num_anchors, num_positives]`
+    ///
+    /// # Panics
+    /// Panics if the shape differs from the positives' shape.
+    ///
+    /// ```
+    /// use bcl_core::{InfoNceLossConfig, Reduction, Scores};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// let device = Device::flex();
+    /// let negatives = Tensor::from_data([[0.1, -0.2]], &device);
+    /// let loss = |scores: Scores| InfoNceLossConfig::new().init().forward(scores, Reduction::Mean).into_scalar::<f32>();
+    ///
+    /// let weights = Tensor::from_data([[3.0, 1.0]], &device);
+    /// let both = Scores::multi_positive(Tensor::from_data([[0.9, 0.3]], &device), negatives.clone()).with_positive_weights(weights);
+    /// let [first, second] = [0.9, 0.3].map(|positive| loss(Scores::new(Tensor::from_data([positive], &device), negatives.clone())));
+    /// assert!((loss(both) - (0.75 * first + 0.25 * second)).abs() < 1e-6);
+    /// ```
+    pub fn with_positive_weights(mut self, weights: Tensor<2>) -> Self {
+        assert_eq!(
+            weights.dims(),
+            self.positives.dims(),
+            "the weights of the positives must have the shape of the positives"
+        );
+        let weights = weights.detach();
+        let counts = weights.clone().greater_elem(0.0);
+        self.positives_mask = Some(match self.positives_mask {
+            Some(mask) => mask.bool_and(counts),
+            None => counts,
+        });
+        self.positive_weights = Some(weights);
         self
     }
 
@@ -233,6 +277,13 @@ impl Scores {
     /// Number of columns of the negatives, masked ones included.
     pub fn num_negatives(&self) -> usize {
         self.negatives.dims()[1]
+    }
+
+    /// The weight of each positive relative to the mean weight of those of its anchor that count, 0 for the others; `None` if all weigh the same.
+    pub(crate) fn relative_positive_weights(&self) -> Option<Tensor<2>> {
+        let weights = masked(self.positive_weights.clone()?, self.positives_mask.as_ref());
+        let counted = weights.clone().greater_elem(0.0).float().cast(weights.dtype()).sum_dim(1);
+        Some(weights.clone() * (counted / nonzero(weights.sum_dim(1))))
     }
 
     /// The positives that count, and 0 for the others, which may be anything.

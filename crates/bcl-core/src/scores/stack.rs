@@ -8,7 +8,7 @@ impl Scores {
     ///
     /// # Panics
     /// Panics if there are no scores, or they differ in their numbers of positives or negatives or in their least similarity, or have
-    /// log-weights or a factor.
+    /// log-weights, weights of positives or a factor.
     ///
     /// ```
     /// use bcl_core::Scores;
@@ -38,8 +38,8 @@ fn stack(scores: &[Scores]) -> Scores {
     assert!(
         scores
             .iter()
-            .all(|scores| scores.log_weights.is_none() && scores.factor.is_none()),
-        "scores to stack must have neither log-weights nor a factor"
+            .all(|scores| scores.log_weights.is_none() && scores.positive_weights.is_none() && scores.factor.is_none()),
+        "scores to stack must have neither log-weights nor weights of positives nor a factor"
     );
     let cat = |tensor: fn(&Scores) -> &Tensor<2>| Tensor::cat(scores.iter().map(|scores| tensor(scores).clone()).collect(), 0);
     let mut stacked = Scores::multi_positive(cat(|scores| &scores.positives), cat(|scores| &scores.negatives));

@@ -141,6 +141,7 @@ fn first_block_not_finite<M: Method>(step: &Step<M::Batch>, method: &M) -> Named
                 .with("positives", positives_of(&scores))
                 .with("negatives", scores.negatives.into_data())
                 .with_some("positives_mask", scores.positives_mask.map(Tensor::into_data))
+                .with_some("positive_weights", scores.positive_weights.map(Tensor::into_data))
                 .with_some("mask", scores.mask.map(Tensor::into_data))
                 .with_some("log_weights", scores.log_weights.map(Tensor::into_data))
                 .with_some("same_class", side.same_class.map(Tensor::into_data))
@@ -227,6 +228,7 @@ mod tests {
             estimator,
             noise: None,
             gradient_cache,
+            detected: None,
             processes: Arc::new(bcl_collective::Alone),
         };
         let weight = Param::from_tensor(Tensor::from_data([weight], &device));
