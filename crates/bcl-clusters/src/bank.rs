@@ -46,6 +46,28 @@ impl Bank {
         }
     }
 
+    /// A bank with the content of another, as [`sums`](Self::sums) and [`weights`](Self::weights) return it.
+    ///
+    /// # Errors
+    /// Returns an error if the sums are not as many rows as there are weights.
+    pub fn of(sums: Vec<f32>, weights: Vec<f32>, dim: usize) -> Result<Self, ClusterError> {
+        if sums.len() != weights.len() * dim {
+            let values = sums.len();
+            return Err(ClusterError::Shape { values, dim });
+        }
+        Ok(Self { dim, sums, weights })
+    }
+
+    /// The sums behind the averages, `[num_points, dim]`, row after row.
+    pub fn sums(&self) -> &[f32] {
+        &self.sums
+    }
+
+    /// The sum of the shares of each row; 0 before its first update.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.weights.len()
