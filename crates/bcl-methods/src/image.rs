@@ -91,6 +91,13 @@ impl<M: ImageMethod> Method for M {
         ImageMethod::same_class(self, batch, anchors, device)
     }
 
+    fn relabelled(batch: &ImageBatch, labels: &[u32]) -> Option<ImageBatch> {
+        Some(ImageBatch {
+            classes: Some(batch.images.iter().map(|&image| labels[image]).collect()),
+            ..batch.clone()
+        })
+    }
+
     fn samples(batch: &ImageBatch, anchors: Range<usize>) -> Option<Vec<usize>> {
         Some(anchors.map(|anchor| batch.image_of(anchor)).collect())
     }

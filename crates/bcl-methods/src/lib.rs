@@ -35,6 +35,7 @@ pub mod batches;
 mod byol;
 mod cmc;
 mod counter;
+mod detected;
 mod dino;
 mod directions;
 mod embeddings;
@@ -63,6 +64,7 @@ mod temperature;
 pub use byol::{Byol, ByolConfig};
 pub use cmc::{Cmc, CmcConfig, CmcForm};
 pub use counter::Counter;
+pub use detected::Detected;
 pub use dino::{Dino, DinoConfig};
 pub use embeddings::Embeddings;
 pub use embeddings::rows_of;
@@ -161,6 +163,11 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// # Shapes
     /// - output: `[anchors.len(), num_negatives]`
     fn same_class(&self, _: &Self::Batch, _: Range<usize>, _: &Device) -> Option<Tensor<2, Bool>> {
+        None
+    }
+
+    /// The batch with other classes, given for each training sample; `None` if a method does not compare samples of a batch by their classes.
+    fn relabelled(_: &Self::Batch, _labels: &[u32]) -> Option<Self::Batch> {
         None
     }
 

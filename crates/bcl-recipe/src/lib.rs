@@ -82,11 +82,11 @@ pub use origin::Origin;
 pub use origins::Origins;
 pub use overrides::Override;
 pub use recipe::{
-    BaselineKind, DataConfig, DataFacts, DataSource, Difference, GraphBaselineKind, GraphDataConfig, GraphDataSource,
-    GraphEncoderKind, GraphEvaluationConfig, GraphRecipe, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEncoderKind,
-    ImageEvaluationConfig, ImageRecipe, LearningRateSchedule, LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind,
-    Precision, Protocol, RankingEvaluationConfig, Recipe, RecommenderRecipe, ResNetEncoderConfig, RunRecipe, Sampling,
-    SelectionConfig, TrainingConfig, built_in, check_precision, find, from_toml, say_notes,
+    BaselineKind, ClusterRule, DataConfig, DataFacts, DataSource, Difference, GraphBaselineKind, GraphDataConfig,
+    GraphDataSource, GraphEncoderKind, GraphEvaluationConfig, GraphRecipe, ImageBaselineKind, ImageDataConfig, ImageDataSource,
+    ImageEncoderKind, ImageEvaluationConfig, ImageRecipe, LearningRateSchedule, LoggingConfig, LossConfig, OptimizerConfig,
+    OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Recipe, RecommenderRecipe, RecoveryConfig, ResNetEncoderConfig,
+    RunRecipe, Sampling, SelectionConfig, TrainingConfig, built_in, check_precision, find, from_toml, say_notes,
 };
 pub use refusal::Refusal;
 pub use suggest::nearest;

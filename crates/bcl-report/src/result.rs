@@ -113,6 +113,9 @@ pub struct EpochRecord {
     /// Share of the gradient that goes to false negatives; `None` without labels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub false_negatives: Option<FalseNegatives>,
+    /// What was detected after the epoch, with `[recovery]`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detection: Option<DetectionRecord>,
     /// Ranking metrics on the validation set (selection phase only).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation: Option<Metrics>,
@@ -149,6 +152,27 @@ pub struct FalseNegatives {
     pub share: f64,
     /// Their share of `Σ |∂loss / ∂score|` over all negatives.
     pub gradient: f64,
+}
+
+/// Pairs of training samples that clusters say are of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DetectionRecord {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Adjusted Rand index of the clusterings of two halves, at most 1.
+    pub stability: f64,
+    /// How far the clusters are trusted, in [0, 1].
+    pub gate: f64,
+    /// Strength of the detection in the next epoch: the gate times the progress of the ramp.
+    pub strength: f64,
+    /// Share of all pairs that are in one cluster.
+    pub detected: f64,
+    /// Share of these that are of one class; `None` without labels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub precision: Option<f64>,
+    /// Share of the pairs of one class that are in one cluster; `None` without labels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recall: Option<f64>,
 }
 
 impl CalibrationBin {

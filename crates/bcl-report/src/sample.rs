@@ -77,6 +77,7 @@ fn record(phase: Phase, loss: &str, seed: u64, epoch: usize) -> EpochRecord {
         scheduled: BTreeMap::new(),
         alpha_hat: Some(0.93 + 0.008 * kind(loss) - 0.4 * (-6.0 * progress).exp()),
         macro_auc: None,
+        detection: None,
         score_spread: None,
         alpha_labels: (loss == "bayesian").then_some(0.91 - 0.38 * (-6.0 * progress).exp()),
         effective_sample_size: Some(1.0 - 0.5 * spread),

@@ -29,6 +29,7 @@ fn every_estimator_works_with_every_source_and_encoder() {
                 epoch: 0,
                 first_step: 0,
                 estimator: Some(Arc::from(config.init())),
+                detected: None,
             };
             let options = LoaderOptions {
                 batch_size: 16,
@@ -80,6 +81,7 @@ fn an_anchor_is_never_scored_against_its_own_positive() {
         epoch: 0,
         first_step: 0,
         estimator: Some(Arc::from(EstimatorConfig::all()[0].init())),
+        detected: None,
     };
     let options = LoaderOptions {
         batch_size: 16,

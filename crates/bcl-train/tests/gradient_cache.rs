@@ -192,6 +192,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
                 epoch: 0,
                 first_step: 0,
                 estimator: Some(Arc::from(config.init())),
+                detected: None,
             };
             let options = LoaderOptions {
                 batch_size: 16,

@@ -128,6 +128,7 @@ fn plan(config: &EstimatorConfig) -> EpochPlan {
         epoch: 0,
         first_step: 0,
         estimator: Some(Arc::from(config.init())),
+        detected: None,
     }
 }
 

@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bcl-train",
         &[
             "bcl-backend",
+            "bcl-clusters",
             "bcl-collective",
             "bcl-core",
             "bcl-data",

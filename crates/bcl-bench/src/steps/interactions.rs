@@ -71,6 +71,7 @@ impl Interactions {
             epoch: 0,
             first_step: 0,
             estimator: Some(estimator),
+            detected: None,
         };
         let graph = Graph {
             num_users: train.num_users(),

@@ -95,10 +95,11 @@ impl TablePlan {
     }
 }
 
-/// The test metrics of a run. Runs on graphs include the metrics of the epoch that is best on test, which the papers on graphs print.
+/// The test metrics of a run. Runs on graphs and images include the metrics of the epoch that is best on test, which papers print, if the recipe asks
+/// for it.
 pub(super) fn with_oracle(result: &RunResult) -> Metrics {
     let mut metrics = result.validation.metrics.clone();
-    if let (DataSize::Graphs { .. }, Some(oracle)) = (result.data.size, &result.oracle) {
+    if let (DataSize::Graphs { .. } | DataSize::Images { .. }, Some(oracle)) = (result.data.size, &result.oracle) {
         let named = |(name, figure): (&String, &f64)| (oracle_name(name), *figure);
         metrics.extend(oracle.metrics.iter().map(named));
     }

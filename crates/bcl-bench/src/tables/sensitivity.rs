@@ -285,7 +285,7 @@ impl Curve {
         let rows = tables
             .iter()
             .filter_map(|(value, table)| Some((*value, table.rows.iter().find(|row| row.name == name)?)));
-        let point = |(value, row): (f64, &RowResult)| Some((value, *row.figures.get(metric)?));
+        let point = |(value, row): (f64, &RowResult)| Some((value, figure(row, metric)?));
         Self {
             row: name.to_owned(),
             points: rows.clone().filter_map(point).collect(),
@@ -329,6 +329,17 @@ impl fmt::Display for Sensitivity {
         }
         Ok(())
     }
+}
+
+/// A row's figure, or the mean of its runs for a metric that the table does not show.
+fn figure(row: &RowResult, metric: &str) -> Option<Interval> {
+    let of_runs = || {
+        row.runs
+            .values()
+            .map(|run| run.get(metric).copied())
+            .collect::<Option<Vec<f64>>>()
+    };
+    row.figures.get(metric).copied().or_else(|| Interval::of(&of_runs()?))
 }
 
 fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {

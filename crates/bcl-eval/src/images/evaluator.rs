@@ -391,6 +391,25 @@ impl ImageEvaluator {
         })
     }
 
+    /// All training images, with or without labels.
+    pub fn training_images(&self) -> &Collection {
+        &self.data.train
+    }
+
+    /// Computes the features of all training images without augmentation, with the images dealt to processes that have the same encoder:
+    /// `[num_images, num_features]` on process 0, `None` on all others.
+    ///
+    /// # Errors
+    /// As [`features`](Self::features), on all processes if on one.
+    pub fn training_features_on_processes(
+        &self,
+        encoder: &ImageEncoder,
+        processes: &dyn Collective,
+    ) -> Result<Option<Tensor<2>>, EvaluationError> {
+        let all: Vec<usize> = (0..self.data.train.len()).collect();
+        self.encoded_on_processes(&self.data.train, &all, encoder, processes)
+    }
+
     /// Features of the training and of the test images, on process 0.
     fn both_on_processes(
         &self,

@@ -8,13 +8,13 @@ mod sums;
 
 pub use rates::{RunningRates, StepRates};
 
-use crate::{Embeddings, Method, Objective, rows_of};
+use crate::{Detected, Embeddings, Method, Objective, rows_of};
 use bcl_collective::{Alone, Collective};
 use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use burn::{
     optim::GradientsParams,
-    tensor::{Device, Tensor, TensorData},
+    tensor::{Bool, Device, Tensor, TensorData},
 };
 use rand_distr::{Distribution, Gamma};
 use std::{ops::Range, sync::Arc};
@@ -45,6 +45,8 @@ pub struct Step<B> {
     pub noise: Option<Tensor<1>>,
     /// Maximum number of samples that are encoded, and of anchors that are compared, at a time; all at once if absent.
     pub gradient_cache: Option<usize>,
+    /// Detected pairs of one class; `None` if all negatives count.
+    pub detected: Option<Arc<Detected>>,
     /// The processes that share the batch.
     pub processes: Arc<dyn Collective>,
 }
@@ -71,6 +73,7 @@ impl<B> Step<B> {
             estimator,
             noise,
             gradient_cache: None,
+            detected: None,
             processes: Arc::new(Alone),
         }
     }
@@ -81,6 +84,11 @@ impl<B> Step<B> {
             gradient_cache: at_most,
             ..self
         }
+    }
+
+    /// Leaves out, or attracts, the pairs of one class that were detected, if any were.
+    pub fn with_detected(self, detected: Option<Arc<Detected>>) -> Self {
+        Self { detected, ..self }
     }
 
     /// Shares the step with other processes. The batch then has the inputs that belong to this one.
@@ -97,10 +105,28 @@ impl<B> Step<B> {
     /// Computes the objective of some anchors from the embeddings of the batch, with the log-Q correction, if requested.
     pub fn objective_of<M: Method<Batch = B>>(&self, method: &M, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         let objective = method.objective(&self.batch, embeddings, anchors.clone());
-        match method.log_q(&self.batch, anchors) {
+        let objective = match method.log_q(&self.batch, anchors.clone()) {
             Some(log_q) => objective.corrected(log_q, self.estimator().temperature()),
             None => objective,
+        };
+        match self.shared_clusters(method, embeddings, anchors) {
+            Some((detected, shared)) => detected.applied(objective, shared),
+            None => objective,
         }
+    }
+
+    /// The detection, with the negatives of some anchors that share their anchor's cluster in each labeling.
+    fn shared_clusters<M: Method<Batch = B>>(
+        &self,
+        method: &M,
+        embeddings: &Embeddings,
+        anchors: Range<usize>,
+    ) -> Option<(&Detected, [Tensor<2, Bool>; 2])> {
+        let detected = self.detected.as_deref()?;
+        let device = embeddings.tables().next()?.into_rows().device();
+        let shared = |labels: &[u32]| method.same_class(&M::relabelled(&self.batch, labels)?, anchors.clone(), &device);
+        let [first, second] = &detected.labels;
+        Some((detected, [shared(first)?, shared(second)?]))
     }
 
     /// Side information of some anchors: their noise and, if the batch has classes, which negatives are false.

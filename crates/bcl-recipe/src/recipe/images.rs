@@ -1,8 +1,8 @@
 //! Recipes of image encoders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, Refusal, RunRecipe,
-    SelectionConfig, TrainingConfig,
+    ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, RecoveryConfig, Refusal,
+    RunRecipe, SelectionConfig, TrainingConfig,
     check::{check_blocks, check_held_out_auc, check_schedule},
     shared_tables,
 };
@@ -14,7 +14,7 @@ use bcl_core::{
 };
 use bcl_data::manifest::{Contents, Layout};
 use bcl_images::{ColourSpace, ViewsConfig};
-use bcl_methods::{MethodConfig, Needs, Positives};
+use bcl_methods::{Labels, MethodConfig, Needs, Positives};
 use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use std::path::{Path, PathBuf};
@@ -58,6 +58,9 @@ pub struct ImageRecipe {
     /// How the number of epochs is chosen; by default `[training]` sets it.
     #[serde(default, serialize_with = "selection_of_images")]
     pub selection: SelectionConfig,
+    /// Whether false negatives are detected by clusters; by default they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryConfig>,
     /// What is logged beside `metrics.jsonl`. It is not hashed.
     #[serde(default, skip_serializing_if = "LoggingConfig::is_off")]
     pub logging: LoggingConfig,
@@ -237,6 +240,7 @@ impl RecipeKind for ImageRecipe {
         self.training.check(2, 0).map_err(parameter("training"))?;
         self.logging.check().map_err(parameter("logging"))?;
         self.check_selection()?;
+        self.check_recovery()?;
         self.evaluation
             .check()
             .map_err(|message| Refusal::of_parameter("evaluation", &message))?;
@@ -281,6 +285,26 @@ impl ImageRecipe {
 
     fn metric_or_default(&self) -> &str {
         self.selection.metric.as_deref().unwrap_or(SELECTION_METRICS[0])
+    }
+
+    /// Checks that the negatives of the method are images of the batch, whose clusters are known.
+    fn check_recovery(&self) -> Result<(), Refusal> {
+        let Some(recovery) = &self.recovery else { return Ok(()) };
+        recovery.check().map_err(|error| Refusal::of_parameter("recovery", &error))?;
+        match &self.method {
+            MethodConfig::SimClr(config) if config.labels == Labels::None => Ok(()),
+            MethodConfig::SimClr(_) => Err(Refusal::new(
+                "recovery",
+                "detects what method.labels tells; leave the table out, or remove method.labels",
+            )),
+            method => Err(Refusal::new(
+                "recovery",
+                format!(
+                    "does not apply to method \"{}\": it needs negatives of the batch; leave the table out, or set method.kind to \"simclr\"",
+                    method.name()
+                ),
+            )),
+        }
     }
 
     /// Checks that encoders are evaluated during training if the schedule of α reads an AUC of their features.

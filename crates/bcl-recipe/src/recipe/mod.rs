@@ -42,10 +42,10 @@ pub use library::{built_in, find};
 pub use recommender::RecommenderRecipe;
 
 pub use sections::{
-    BaselineKind, DataConfig, DataFacts, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource, GraphEvaluationConfig,
-    ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule, LoggingConfig, LossConfig,
-    OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, Sampling, SelectionConfig, TrainingConfig,
-    check_precision, say_notes,
+    BaselineKind, ClusterRule, DataConfig, DataFacts, DataSource, GraphBaselineKind, GraphDataConfig, GraphDataSource,
+    GraphEvaluationConfig, ImageBaselineKind, ImageDataConfig, ImageDataSource, ImageEvaluationConfig, LearningRateSchedule,
+    LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind, Precision, Protocol, RankingEvaluationConfig, RecoveryConfig,
+    Sampling, SelectionConfig, TrainingConfig, check_precision, say_notes,
 };
 
 use crate::Chain;

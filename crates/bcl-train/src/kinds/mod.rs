@@ -29,7 +29,7 @@ use crate::{
 use bcl_backend::Backend;
 use bcl_core::EstimatorConfig;
 use bcl_data::{KnownIds, LoadReport, SearchPath};
-use bcl_recipe::RunRecipe;
+use bcl_recipe::{RecoveryConfig, RunRecipe};
 use bcl_report::result::{DataSize, Metrics};
 use std::{collections::BTreeMap, fmt::Debug, path::Path, sync::Arc};
 
@@ -119,6 +119,11 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// # Errors
     /// Returns an error if a parameter that is taken from the data is out of range.
     fn estimator(&self, data: &Self::Data) -> Result<Option<EstimatorConfig>, Error>;
+
+    /// How false negatives are detected, with the number of features per sample; `None` if they are not.
+    fn recovery(&self) -> Option<(&RecoveryConfig, usize)> {
+        None
+    }
 
     /// The number of negatives per anchor, if the method has negatives.
     fn num_negatives(&self) -> Option<usize>;

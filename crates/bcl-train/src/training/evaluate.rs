@@ -1,6 +1,9 @@
 //! The evaluation at the end of an epoch: metrics of the encoder and diagnostics of the weights.
 
-use super::live_metrics::{self, LiveMetrics};
+use super::{
+    live_metrics::{self, LiveMetrics},
+    recovery::TrainingFeatures,
+};
 use bcl_methods::step::Step;
 
 use bcl_collective::Collective;
@@ -29,6 +32,14 @@ pub trait EvaluateEncoder<E>: Debug + Send + Sync {
     /// Computes the metrics on several processes that have the same encoder, with the same result on all of them; `None` if process 0 evaluates alone.
     fn evaluate_on_processes(&self, _: &E, _processes: &dyn Collective) -> Option<Result<Metrics, EvaluationError>> {
         None
+    }
+
+    /// Computes features of all training samples, on process 0 of several that have the same encoder; `None` on the others, and if samples have no features.
+    ///
+    /// # Errors
+    /// Returns an error on all processes if a sample cannot be encoded or the evaluation is interrupted.
+    fn training_features(&self, _: &E, _processes: &dyn Collective) -> Result<Option<TrainingFeatures>, EvaluationError> {
+        Ok(None)
     }
 }
 

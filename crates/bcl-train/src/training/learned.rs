@@ -3,6 +3,7 @@
 use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
+    recovery::Recovery,
 };
 use bcl_kernels::together;
 use bcl_methods::batches::{LogQ, NamedTensors};
@@ -34,6 +35,8 @@ pub struct Learned<M: Method> {
     pub temperature: Option<LearnedTemperature>,
     /// Rates at which the augmented loss draws, if they are averaged over steps.
     pub rates: Option<RunningRates>,
+    /// What has been detected about the training samples, if false negatives are detected.
+    pub recovery: Option<Recovery>,
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
@@ -49,6 +52,7 @@ impl<M: Method> Learned<M> {
             method,
             temperature: None,
             rates: None,
+            recovery: None,
             largest_norm,
             last_batches: LastBatches::default(),
         }
@@ -62,6 +66,11 @@ impl<M: Method> Learned<M> {
     /// Draws at running rates, if given.
     pub fn with_rates(self, rates: Option<RunningRates>) -> Self {
         Self { rates, ..self }
+    }
+
+    /// Keeps what has been detected, if given.
+    pub fn with_recovery(self, recovery: Option<Recovery>) -> Self {
+        Self { recovery, ..self }
     }
 
     /// Keeps what [`optimize`](TrainStep::optimize) needs of a step beside its gradients, as [`TrainStep::step`] does. `embeddings` are the batch's,
@@ -142,6 +151,10 @@ impl<M: Method> Method for Learned<M> {
 
     fn same_class(&self, batch: &M::Batch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
         self.method.same_class(batch, anchors, device)
+    }
+
+    fn relabelled(batch: &M::Batch, labels: &[u32]) -> Option<M::Batch> {
+        M::relabelled(batch, labels)
     }
 
     fn samples(batch: &M::Batch, anchors: Range<usize>) -> Option<Vec<usize>> {

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod post_mortem;
 pub mod processes;
 pub mod progress;
+pub mod recovery;
 pub mod renderer;
 mod run_log;
 pub mod run_summary;

@@ -13,15 +13,17 @@ use super::{
     numbered::numbered,
     plan::{EpochPlan, PlannedLoader},
     progress::Progress,
+    recovery::Recovery,
     renderer::Renderer,
     stop::Stop,
     stopping_rule::StoppingRule,
 };
 use crate::error::Error;
 use bcl_collective::Collective;
+use bcl_data::Seed;
 use bcl_files::notice;
 use bcl_methods::Method;
-use bcl_recipe::{OptimizerConfig, TrainingConfig};
+use bcl_recipe::{OptimizerConfig, RecoveryConfig, TrainingConfig};
 use burn::{
     tensor::Device,
     train::{Learner, SupervisedTraining, TrainingStrategy, logger::InMemoryMetricLogger},
@@ -94,6 +96,17 @@ pub fn newest_in(checkpoints: &Path, folder: &RunFolder, beginning: &Progress) -
     }
 }
 
+/// How false negatives are detected.
+#[derive(Debug, Clone)]
+pub struct RecoveryPlan {
+    /// The table of the recipe.
+    pub config: RecoveryConfig,
+    /// Number of features of a sample.
+    pub num_features: usize,
+    /// The seed of the run.
+    pub seed: Seed,
+}
+
 /// One phase of a run: how it trains, and where it is. The method and its data join in [`train`](Self::train).
 #[derive(Debug)]
 pub struct PhaseRun {
@@ -105,6 +118,8 @@ pub struct PhaseRun {
     pub select_by: Arc<str>,
     /// The estimator of each epoch; `None` for methods without negatives.
     pub estimator: Option<EpochEstimator>,
+    /// How false negatives are detected, if they are.
+    pub recovery: Option<RecoveryPlan>,
     /// What to say if no anchor of an epoch has a negative.
     pub why_no_negatives: &'static str,
     /// When the phase ends.
@@ -148,6 +163,7 @@ impl PhaseRun {
             epoch: self.progress.epoch,
             first_step: 0,
             estimator: self.estimator.as_ref().map(|estimator| estimator.at(&self.progress)),
+            detected: None,
         }
     }
 
@@ -163,9 +179,12 @@ impl PhaseRun {
         let estimator = self.estimator.as_ref();
         let temperature = estimator.and_then(|estimator| estimator.learned_temperature(&self.device));
         let rates = estimator.and_then(|estimator| estimator.running_rates(loader.num_samples(), &self.device));
+        let recovery = self.recovery.as_ref();
+        let recovery = recovery.map(|plan| Recovery::new(loader.num_samples(), plan.num_features, &self.device));
         let model = Learned::new(method, self.optimizer.largest_global_norm())
             .with_temperature(temperature)
-            .with_rates(rates);
+            .with_rates(rates)
+            .with_recovery(recovery);
         let steps_per_epoch = loader.steps_per_epoch();
         self.progress.steps_of_epoch(steps_per_epoch)?;
         let learning_rate = self

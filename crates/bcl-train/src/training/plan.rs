@@ -4,7 +4,7 @@ use bcl_core::{
     Estimator,
     schedule::{AlphaMeasurement, AlphaSchedule},
 };
-use bcl_methods::step::Step;
+use bcl_methods::{Detected, step::Step};
 use burn::data::dataloader::DataLoader;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct EpochPlan {
     pub first_step: usize,
     /// The estimator of this epoch; `None` for methods without scores.
     pub estimator: Option<Arc<dyn Estimator>>,
+    /// Pairs of one class that were detected; `None` if all negatives count.
+    pub detected: Option<Arc<Detected>>,
 }
 
 impl EpochPlan {

@@ -132,6 +132,7 @@ mod tests {
             alpha_hat: None,
             alpha_labels: None,
             macro_auc: None,
+            detection: None,
             score_spread: None,
             effective_sample_size: Some(1.0),
             floored: None,

@@ -275,7 +275,8 @@ impl Iterator for Epoch<'_> {
         let global_step = (self.plan.epoch * source.steps_per_epoch() + self.step) as u64;
         self.step += 1;
         let estimator = self.plan.estimator.clone();
-        Some(Ok(source.step(prepared, global_step, estimator, &self.loader.device)))
+        let step = source.step(prepared, global_step, estimator, &self.loader.device);
+        Some(Ok(step.with_detected(self.plan.detected.clone())))
     }
 }
 
@@ -319,6 +320,7 @@ mod tests {
             epoch: 0,
             first_step: 0,
             estimator: Some(Arc::from(EstimatorConfig::all()[0].init())),
+            detected: None,
         };
         let data = ImageData {
             name: "grey".into(),
@@ -347,6 +349,7 @@ mod tests {
             epoch,
             first_step,
             estimator,
+            detected: None,
         });
         loader
             .iter()

@@ -92,6 +92,15 @@ pub(crate) fn training(recipe: &ImageRecipe, images: Sizes) -> Estimate {
         images: images.train as u64,
         parameters,
     };
+    let weights = match recipe.recovery {
+        // The averages on the device and on the host, the new features, and the points in 64 bits.
+        Some(_) => weights.with(
+            format!("the features of {} training images", images.train),
+            "encoder.trunk.width, or leave out [recovery]",
+            product([5 * F32, images.train as u64, recipe.encoder.config().num_features() as u64]),
+        ),
+        None => weights,
+    };
     let evaluation = evaluation(recipe, images.evaluated as u64);
     match recipe.training.epochs {
         0 => weights.with_larger(evaluation, Estimate::default()),

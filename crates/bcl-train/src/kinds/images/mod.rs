@@ -34,7 +34,7 @@ use bcl_eval::{
 use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
 use bcl_methods::{ImageMethod, MethodStart, WithMethod};
-use bcl_recipe::{DataFacts, ImageRecipe, check_precision};
+use bcl_recipe::{DataFacts, ImageRecipe, RecoveryConfig, check_precision};
 use bcl_report::{
     collapse::collapse,
     result::{Chosen, DataSize, Metrics, Phase},
@@ -153,6 +153,10 @@ impl Kind for ImageRecipe {
     fn estimator(&self, data: &ImageData) -> Result<Option<EstimatorConfig>, Error> {
         let facts = DataFacts::of_classes(Some(data.train.classes().len()).filter(|&number| number > 0));
         Ok(self.loss.as_ref().map(|loss| loss.estimator(facts)).transpose()?)
+    }
+
+    fn recovery(&self) -> Option<(&RecoveryConfig, usize)> {
+        Some((self.recovery.as_ref()?, self.encoder.config().num_features()))
     }
 
     fn num_negatives(&self) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Evaluates image encoders during training.
 
-use crate::training::{evaluate::EvaluateEncoder, processes::of_first};
+use crate::training::{evaluate::EvaluateEncoder, processes::of_first, recovery::TrainingFeatures};
 use bcl_collective::Collective;
 use bcl_eval::{EvaluationError, images::ImageEvaluator};
 use bcl_models::vision::ImageEncoder;
@@ -24,6 +24,20 @@ impl EvaluateEncoder<ImageEncoder> for ImageEvaluator {
             }
         };
         Some(self.online_on_processes(&encoder, processes))
+    }
+
+    fn training_features(
+        &self,
+        encoder: &ImageEncoder,
+        processes: &dyn Collective,
+    ) -> Result<Option<TrainingFeatures>, EvaluationError> {
+        let encoder = of_first(alone(encoder), processes).map_err(|problem| EvaluationError::OfProcess {
+            process: processes.index(),
+            problem,
+        })?;
+        let features = self.training_features_on_processes(&encoder, processes)?;
+        let classes = self.training_images().labels().iter().copied().collect::<Option<Vec<u32>>>();
+        Ok(features.map(|features| TrainingFeatures { features, classes }))
     }
 }
 

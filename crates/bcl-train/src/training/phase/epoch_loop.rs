@@ -3,7 +3,7 @@
 //! Burn's own single-device strategy keeps no state between epochs and drops an interrupted epoch. This one lets α follow its schedule,
 //! evaluates and records each epoch, and writes a checkpoint within an epoch when interrupted. The resumed run ends with the same bits.
 
-use super::PhaseRun;
+use super::{PhaseRun, RecoveryPlan};
 use crate::{
     error::Error,
     processes::on_first,
@@ -22,8 +22,8 @@ use crate::{
 use bcl_core::Estimator;
 use bcl_eval::EvaluationError;
 use bcl_files::critical_section;
-use bcl_methods::{Method, step::Step};
-use bcl_report::result::{EpochRecord, MACRO_AUC, Metrics, Phase};
+use bcl_methods::{Detected, Method, step::Step};
+use bcl_report::result::{DetectionRecord, EpochRecord, MACRO_AUC, Metrics, Phase};
 use burn::{
     tensor::Tensor,
     train::{
@@ -116,11 +116,12 @@ impl PhaseRun {
 
             let started = Instant::now();
             let measured = self.measure_on_processes(learner, evaluation);
-            let record = on_first(&*processes, || {
+            let mut record = on_first(&*processes, || {
                 let evaluated = self.evaluate(components, learner, evaluation, estimator.as_ref(), measured)?;
                 let temperature = learner.model().temperature.map(|temperature| temperature.value());
                 self.record(evaluated, temperature, train_seconds, started.elapsed().as_secs_f64())
             })?;
+            record.detection = self.detect(components, learner, evaluation)?;
             self.complete_epoch(record)?;
             if processes.is_first() {
                 self.keep_weights(learner)?;
@@ -128,6 +129,33 @@ impl PhaseRun {
             }
         }
         Ok(())
+    }
+
+    /// Detects false negatives after an epoch, if the recipe asks for it, for the losses of the next one.
+    fn detect<M: Method>(
+        &self,
+        components: &mut TrainingComponents<Learned<M>>,
+        learner: &mut Learner<Learned<M>>,
+        evaluation: &ValidLoader<Learned<M>>,
+    ) -> Result<Option<DetectionRecord>, Error> {
+        let model = learner.model();
+        let (Some(RecoveryPlan { config, seed, .. }), Some(recovery)) = (&self.recovery, model.recovery.clone()) else {
+            return Ok(None);
+        };
+        let epoch = self.progress.epoch + 1;
+        let measure = task(evaluation).measure.filter(|_| config.averages_after(epoch));
+        let encoder = burn::module::Module::valid(&model);
+        let features = match measure.map(|measure| measure.training_features(encoder.encoder(), &*self.processes)) {
+            Some(Err(EvaluationError::Interrupted)) => return Err(self.stop(components, learner)),
+            Some(features) => features?,
+            None => None,
+        };
+        let (state, record) = on_first(&*self.processes, || {
+            recovery.state().after_epoch(config, *seed, epoch, features)
+        })?;
+        let model = model.with_recovery(Some(recovery.with(&state)));
+        learner.load_model(burn::module::Module::into_record(model));
+        Ok(record)
     }
 
     fn is_over(&self) -> bool {
@@ -149,6 +177,7 @@ impl PhaseRun {
             epoch,
             first_step,
             estimator: estimator.cloned(),
+            detected: self.detected(&learner.model()),
         });
         emit_train(
             components,
@@ -200,6 +229,12 @@ impl PhaseRun {
         }
         emit_train(components, LearnerEvent::EndSplit(epoch + 1));
         Ok(())
+    }
+
+    /// The pairs that the losses of the current epoch leave out.
+    fn detected<M: Method>(&self, model: &Learned<M>) -> Option<Arc<Detected>> {
+        let plan = self.recovery.as_ref()?;
+        model.recovery.as_ref()?.detected(&plan.config)
     }
 
     /// Whether any process was asked to stop, so that all stop after the same step.
@@ -364,6 +399,7 @@ impl PhaseRun {
             omega_quantiles: diagnostics.omega_quantiles,
             omega_histogram: diagnostics.omega_histogram,
             calibration: diagnostics.calibration,
+            detection: None,
             false_negatives: diagnostics.false_negatives,
             validation: of(Phase::Selection),
             test: of(Phase::Refit).or_else(|| of(Phase::Training)),

@@ -24,6 +24,7 @@ fn loader_of<B: GraphBatches>(batches: B, limits: GraphBatchLimits) -> GraphLoad
         epoch: 0,
         first_step: 0,
         estimator: Some(Arc::new(InfoNceLossConfig::new().init())),
+        detected: None,
     };
     let options = LoaderOptions {
         limits,
@@ -42,6 +43,7 @@ fn epoch(loader: &GraphLoader<NodeBatches>, epoch: usize, first_step: usize) -> 
         epoch,
         first_step,
         estimator: None,
+        detected: None,
     });
     let steps = loader.iter().map(|step| step.expect("graphs need no reading"));
     steps.map(|step| step.batch.graphs.to_vec()).collect()
@@ -113,6 +115,7 @@ fn views_of_epoch(loader: &GraphLoader<ViewBatches>, epoch: usize, first_step: u
         epoch,
         first_step,
         estimator: None,
+        detected: None,
     });
     let steps = loader.iter().map(|step| step.expect("graphs need no reading"));
     steps.map(|step| features(&step)).collect()
