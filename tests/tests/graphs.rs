@@ -123,6 +123,7 @@ fn views_of_graphs_train_with_every_loss_and_improve_the_encoder() {
         "{kind='positive_unlabelled'}",
         "{kind='ring'}",
         "{kind='adnce'}",
+        "{kind='progcl'}",
         "{kind='supervised'}",
         "{kind='augmented'}",
         "{kind='geometric'}",

@@ -41,7 +41,7 @@ fn every_loss_is_measured_at_every_batch_size() {
     let benchmark: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("loss/a.json")).expect("the file")).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    assert_eq!(measurements.len(), 2 * 15);
+    assert_eq!(measurements.len(), 2 * 16);
     for measurement in measurements {
         let seconds = measurement["seconds"]["median"].as_f64();
         assert!(seconds.is_some_and(|seconds| seconds > 0.0), "{measurement}");

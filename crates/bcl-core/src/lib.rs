@@ -45,6 +45,7 @@
 //! | positive-unlabelled | [`PositiveUnlabelledLossConfig`] | corrected for positives without a label |
 //! | ring | [`RingLossConfig`] | 1 between two percentiles, else 0 |
 //! | adjusted InfoNCE | [`AdnceLossConfig`] | highest around a chosen similarity |
+//! | ProGCL | [`ProGclLossConfig`] | the similarity times the probability that the negative is true, from a mixture fitted to the batch |
 //! | supervised | [`SupervisedLossConfig`] | 1 for true negatives, else 0; for comparison, as it needs labels |
 //! | Bayesian data augmentation | [`AugmentedLossConfig`], [`GeometricLossConfig`] | 1, with a random rate as normaliser |
 //!

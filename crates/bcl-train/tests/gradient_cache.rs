@@ -23,7 +23,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 use common::{encoders, graph, interactions, sources};
-use gradients::{deviation, gradient};
+use gradients::{deviation, gradient, losses_of_single_anchors};
 use std::sync::Arc;
 
 /// Compares the gradients and the loss of a cached step with a reference.
@@ -114,7 +114,7 @@ fn with_temperature<M: Method>(method: M) -> Learned<M> {
 #[test]
 fn images_without_coupling_have_the_gradient_of_the_whole_batch() {
     let model = with_temperature(encoder(Precision::F32));
-    for config in EstimatorConfig::all() {
+    for config in losses_of_single_anchors() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         for (at_most, on_demand) in [(1, false), (3, true), (4, false), (5, true), (10, true)] {
             let what = format!("{}, {at_most} at a time", config.name());
@@ -127,7 +127,7 @@ fn images_without_coupling_have_the_gradient_of_the_whole_batch() {
 /// Batch normalisation works on one part at a time, so the reference does too: one graph over all parts.
 #[test]
 fn batch_normalisation_has_the_gradient_of_the_batch_in_the_same_parts() {
-    for config in EstimatorConfig::all() {
+    for config in losses_of_single_anchors() {
         for at_most in [3, 5, 7] {
             let model = encoder(Precision::F32);
             let step = step(images(Mode::Train, true), &config).with_gradient_cache(Some(at_most));
@@ -170,7 +170,7 @@ fn running_statistics_are_updated_once_per_part() {
 #[test]
 fn sixteen_bits_are_cached_as_well_as_they_are_computed() {
     let model = encoder(Precision::Bf16);
-    for config in EstimatorConfig::all() {
+    for config in losses_of_single_anchors() {
         let expected = at_once(&model, &step(images(Mode::Eval, false), &config));
         let step = step(images(Mode::Eval, true), &config).with_gradient_cache(Some(4));
         let output = step.train(&model);
@@ -187,7 +187,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
     let device = Device::flex().autodiff();
     for negatives in sources() {
         let sampler = Arc::new(NegativeSampler::new(&negatives, &data.train, Seed(1)).expect("there is something to draw"));
-        for config in EstimatorConfig::all() {
+        for config in losses_of_single_anchors() {
             let plan = EpochPlan {
                 epoch: 0,
                 first_step: 0,

@@ -35,7 +35,7 @@ use burn::{
 };
 use common::{encoders, graph, interactions, sources};
 use deviations::Deviations;
-use gradients::{deviation, gradient};
+use gradients::{deviation, gradient, losses_of_single_anchors};
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -173,7 +173,7 @@ fn recommenders_have_the_gradient_of_the_whole_batch_with_every_source_of_negati
         for encoder in encoders() {
             let model = recommendation(&encoder, &data, dtype);
             for negatives in sources() {
-                for (config, gradient_cache) in EstimatorConfig::all().iter().zip([None, Some(3)].into_iter().cycle()) {
+                for (config, gradient_cache) in losses_of_single_anchors().iter().zip([None, Some(3)].into_iter().cycle()) {
                     let step = first_step(&data, &negatives, config, 16, gradient_cache, dtype);
                     let of = format!("{} with {}", negatives.name(), encoder.name());
                     outcomes.push(Outcome::of_step(config, of, &model, step, (&processes, dtype)));
@@ -248,7 +248,7 @@ where
     B: GraphBatches + Clone,
 {
     let model = model(method, on.1);
-    let estimators = EstimatorConfig::all();
+    let estimators = losses_of_single_anchors();
     let blocks = [None, Some(7)].into_iter().cycle();
     let outcome = |(config, gradient_cache): (&EstimatorConfig, Option<usize>)| {
         let options = GraphOptions {

@@ -314,6 +314,27 @@ fn a_batch_that_is_too_small_for_all_processes_is_refused() {
 }
 
 #[test]
+fn losses_that_compare_anchors_with_each_other_are_refused() {
+    for loss in ["{kind='progcl'}", "{kind='decoupled',sigma=0.5}"] {
+        let recipe = recipe("quickstart/infonce", RECOMMENDER, &[&format!("loss={loss}")]);
+        let out = tempfile::tempdir().expect("a folder");
+        let errors = Threads::run(2, |processes| {
+            Run::new(&recipe, out.path())
+                .start(processes)
+                .map(drop)
+                .expect_err("each process has half of the anchors")
+        });
+        let message = errors[0].to_string();
+        assert!(
+            message.contains("each of 2 processes") && message.contains("loss."),
+            "{message}"
+        );
+        assert!(errors.iter().all(|error| error.exit_code() == 2));
+        assert!(files(out.path()).is_empty(), "no folder is left");
+    }
+}
+
+#[test]
 fn all_processes_stop_when_the_loss_diverges() {
     let recipe = recipe(
         "quickstart/infonce",

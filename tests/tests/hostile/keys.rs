@@ -116,6 +116,8 @@ fn numbers() -> Vec<Number> {
             ("loss={kind='ring',lower=?}", ZERO),
             ("loss={kind='adnce',mu=?}", &["-1", "0"]),
             ("loss={kind='adnce',sigma=?}", &[]),
+            ("loss={kind='progcl',initial_share=?}", &[]),
+            ("loss={kind='progcl',strength=?}", ZERO),
             ("loss={kind='augmented',lambda=?}", ZERO),
             ("loss.temperature={kind='constant',value=?}", &[]),
             ("loss.temperature={kind='linear',start=?,end=0.5,epochs=3}", &[]),

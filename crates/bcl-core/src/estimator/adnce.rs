@@ -3,9 +3,8 @@
 use super::{Estimator, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
-    margins::{LEFT_OUT, PositiveMargins},
+    margins::PositiveMargins,
     parameter::{in_closed, temperature},
-    scores::{masked, nonzero},
 };
 use burn::tensor::Tensor;
 
@@ -66,16 +65,7 @@ impl AdnceLoss {
             None => similarities,
         };
         let distance = (similarities - mu) / sigma;
-        let exponents = distance.square() * -0.5;
-        let exponents = match &scores.mask {
-            Some(mask) => exponents.mask_fill(mask.clone().bool_not(), LEFT_OUT),
-            None => exponents,
-        };
-        // Relative to the largest, so that not all of a row underflow.
-        let bells = (exponents.clone() - exponents.max_dim(1)).exp();
-        let bells = masked(bells, scores.mask.as_ref());
-        let total = nonzero(scores.weighted(bells.clone()).sum_dim(1));
-        bells * (scores.counts() / total)
+        scores.with_mean_one(distance.square() * -0.5)
     }
 }
 

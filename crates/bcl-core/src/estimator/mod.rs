@@ -13,6 +13,7 @@ mod geometric;
 mod hard;
 mod info_nce;
 mod positive_unlabelled;
+mod progcl;
 mod ranked;
 mod ring;
 mod supervised;
@@ -258,6 +259,7 @@ estimators! {
     "positive_unlabelled": PositiveUnlabelled = positive_unlabelled::{PositiveUnlabelledLossConfig, PositiveUnlabelledLoss},
     "ring": Ring = ring::{RingLossConfig, RingLoss},
     "adnce": Adnce = adnce::{AdnceLossConfig, AdnceLoss},
+    "progcl": ProGcl = progcl::{ProGclLossConfig, ProGclLoss},
     "supervised": Supervised = supervised::{SupervisedLossConfig, SupervisedLoss},
     "augmented": Augmented = augmented::{AugmentedLossConfig, AugmentedLoss},
     "geometric": Geometric = geometric::{GeometricLossConfig, GeometricLoss},

@@ -84,9 +84,10 @@ fn gradients_match_finite_differences() {
         let analytic_positives = values(positives.grad(&gradients).expect("a gradient"));
         let analytic_negatives = values(negatives.grad(&gradients).expect("a gradient"));
 
-        // The noise of the augmented losses and the weights of ADNCE are constant in the gradient, which so is not the slope of their value; other tests
-        // cover them.
-        let has_constants = estimator.requirements().gamma_shape.is_some() || matches!(config, EstimatorConfig::Adnce(_));
+        // The noise of the augmented losses and the weights of ADNCE and ProGCL are constant in the gradient, which so is not the slope of their value;
+        // other tests cover them.
+        let has_constants = estimator.requirements().gamma_shape.is_some()
+            || matches!(config, EstimatorConfig::Adnce(_) | EstimatorConfig::ProGcl(_));
         if has_constants {
             continue;
         }
@@ -173,6 +174,7 @@ fn weights_and_mass_agree_where_the_loss_is_a_weighted_sum() {
                 | EstimatorConfig::Bayesian(_)
                 | EstimatorConfig::Ring(_)
                 | EstimatorConfig::Adnce(_)
+                | EstimatorConfig::ProGcl(_)
                 | EstimatorConfig::Supervised(_)
         );
         if !weighted_sum {
@@ -367,6 +369,8 @@ fn anchors_without_negatives_have_no_loss_and_leave_the_mean() {
 
         let (counted, some, mean, of_positives, of_negatives) = with(Some([true, false, true]));
         assert_eq!((counted, some[1]), (Some(2.0), 0.0), "{}", config.name());
+        // A loss that depends on other anchors is another one without them.
+        let each = if estimator.requirements().whole_batch { some } else { each };
         assert_close(&[mean], &[f64::midpoint(each[0], each[2])], 1e-12);
         assert_eq!(of_positives[1], 0.0, "{}", config.name());
         assert_eq!(of_negatives[7..14], [0.0; 7], "{}", config.name());
@@ -477,6 +481,7 @@ fn limits_lead_from_one_estimator_to_another() {
         EstimatorConfig::PositiveUnlabelled(PositiveUnlabelledLossConfig::new().with_label_frequency(1.0)),
         EstimatorConfig::Ring(RingLossConfig::new().with_lower(0.0).with_upper(1.0)),
         EstimatorConfig::Adnce(AdnceLossConfig::new().with_sigma(1e6)),
+        EstimatorConfig::ProGcl(ProGclLossConfig::new().with_strength(0.0)),
         EstimatorConfig::Augmented(AugmentedLossConfig::new().with_lambda(0.0)),
     ];
     for config in same_as_info_nce {

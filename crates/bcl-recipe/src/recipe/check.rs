@@ -7,14 +7,14 @@ use bcl_core::{
     schedule::{AlphaMeasurement, AlphaSchedule},
 };
 
-/// Refuses gradient caching for a loss that compares the anchors of a batch with each other. The loss itself must have been checked.
-pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
+/// What makes the loss compare the anchors of a batch with each other, if it does. The loss itself must have been checked.
+fn comparing_anchors(loss: &LossConfig) -> Option<String> {
     let estimator = loss.without_data();
     let objective = loss.objective();
-    if training.gradient_cache.is_none() || !objective.init(estimator).requirements().whole_batch {
-        return Ok(());
+    if !objective.init(estimator).requirements().whole_batch {
+        return None;
     }
-    let switch = match (objective, estimator.parameter("sigma")) {
+    Some(match (objective, estimator.parameter("sigma")) {
         (_, Some(_)) => "loss.sigma".to_owned(),
         (ContrastiveObjective::Nce, None) => format!("loss.kind = \"{}\"", estimator.name()),
         (objective, None) => format!(
@@ -22,6 +22,13 @@ pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Resu
             objective.name(),
             estimator.name()
         ),
+    })
+}
+
+/// Refuses gradient caching for a loss that compares the anchors of a batch with each other. The loss itself must have been checked.
+pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Result<(), Refusal> {
+    let Some(switch) = training.gradient_cache.and_then(|_| comparing_anchors(loss)) else {
+        return Ok(());
     };
     Err(Refusal::new(
         "training.gradient_cache",
@@ -30,6 +37,25 @@ pub(super) fn check_blocks(loss: &LossConfig, training: &TrainingConfig) -> Resu
              training.gradient_cache or {switch}"
         ),
     ))
+}
+
+impl LossConfig {
+    /// Refuses several processes for a loss that compares the anchors of a batch with each other: each process has the scores of its own anchors.
+    ///
+    /// # Errors
+    /// Returns an error that names the key and the remedy.
+    pub fn check_processes(&self, num_processes: usize) -> Result<(), Refusal> {
+        let Some(switch) = comparing_anchors(self).filter(|_| num_processes > 1) else {
+            return Ok(());
+        };
+        Err(Refusal::new(
+            "loss",
+            format!(
+                "depends on all anchors of a batch at once with {switch}, but each of {num_processes} processes computes the loss of its own \
+                 anchors; train in one process, or choose another loss"
+            ),
+        ))
+    }
 }
 
 /// Checks that the loss has an α for the schedule to move, and that none of its values makes the weights 0/0.

@@ -103,10 +103,8 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Checks that so many processes can share each batch.
     ///
     /// # Errors
-    /// Returns an error if the share of a process is too small.
-    fn check_processes(&self, _size: usize) -> Result<(), Error> {
-        Ok(())
-    }
+    /// Returns an error if the share of a process is too small, or if the loss compares the anchors of a batch with each other.
+    fn check_processes(&self, size: usize) -> Result<(), Error>;
 
     /// The name of the encoder.
     fn encoder_name(&self) -> &'static str;

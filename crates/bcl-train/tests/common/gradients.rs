@@ -1,10 +1,17 @@
 //! Gradients of modules as numbers.
 
+use bcl_core::EstimatorConfig;
 use burn::{
     module::{Module, ModuleVisitor, Param},
     optim::GradientsParams,
     tensor::Tensor,
 };
+
+/// The losses that can be computed for some anchors at a time, because those of an anchor do not depend on the others.
+pub(crate) fn losses_of_single_anchors() -> Vec<EstimatorConfig> {
+    let all = EstimatorConfig::all().into_iter();
+    all.filter(|config| !config.init().requirements().whole_batch).collect()
+}
 
 /// The gradient of a module, with one row of numbers per parameter.
 struct Gradient<'a> {

@@ -139,7 +139,8 @@ impl Kind for ImageRecipe {
     }
 
     fn check_processes(&self, size: usize) -> Result<(), Error> {
-        Ok(shares::check_shares(self, size)?)
+        shares::check_shares(self, size)?;
+        self.loss.iter().try_for_each(|loss| Ok(loss.check_processes(size)?))
     }
 
     fn encoder_name(&self) -> &'static str {

@@ -116,6 +116,10 @@ impl Kind for RecommenderRecipe {
         Ok(())
     }
 
+    fn check_processes(&self, size: usize) -> Result<(), Error> {
+        Ok(self.loss.check_processes(size)?)
+    }
+
     fn encoder_name(&self) -> &'static str {
         self.encoder.name()
     }
