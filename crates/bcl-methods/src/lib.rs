@@ -7,7 +7,7 @@
 //! | method | trains | objective | memory |
 //! | --- | --- | --- | --- |
 //! | [`SimClr`] | image encoders | scores with the rest of the batch as negatives | |
-//! | [`MoCo`] | image encoders | scores with a queue of keys as negatives | momentum encoder, queue |
+//! | [`MoCo`] | image encoders | scores with a queue of keys, and mixtures of them, as negatives | momentum encoder, queue |
 //! | [`Cmc`] | image encoders | scores of lightness against colour, with drawn images as negatives | two memory banks |
 //! | [`Nnclr`] | image encoders | scores of nearest neighbours with the rest of the batch as negatives | support set |
 //! | [`SimSiam`], [`Byol`] | image encoders | predictions of the other view | BYOL: momentum encoder |
@@ -59,6 +59,7 @@ mod simclr;
 mod simsiam;
 pub mod step;
 mod swav;
+mod synthetic;
 mod temperature;
 
 pub use byol::{Byol, ByolConfig};
@@ -87,6 +88,7 @@ pub use registry::{ImageMethodConfig, MethodSettings, MethodSizes, MethodStart, 
 pub use simclr::{Labels, SimClr, SimClrConfig};
 pub use simsiam::{SimSiam, SimSiamConfig};
 pub use swav::{Swav, SwavConfig};
+pub use synthetic::SyntheticConfig;
 pub use temperature::LearnedTemperature;
 
 use crate::batches::{LogQ, NamedTensors};

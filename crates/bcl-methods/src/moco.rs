@@ -2,13 +2,14 @@
 
 use super::{
     Embeddings, ImageMethod, ImageMethodConfig, ImagePart, KeyQueue, MethodSettings, MethodSizes, MethodStart, Needs, Objective,
-    Precision, StoredKeys, image::projections, rows_of,
+    Precision, StoredKeys, SyntheticConfig, image::projections, rows_of,
 };
 use crate::batches::ImageBatch;
 use bcl_core::{
     ParameterError,
     parameter::{count_in, in_closed},
 };
+use bcl_data::Seed;
 use bcl_models::vision::{ImageEncoder, Mode, ema_target, ema_update};
 use burn::{
     module::Module,
@@ -29,6 +30,9 @@ pub struct MoCoConfig {
     pub symmetric: bool,
     /// Number of groups of a batch that batch normalisation treats as batches of their own, in place of the shuffling between GPUs.
     pub norm_groups: usize,
+    /// Synthetic hard negatives; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthetic: Option<SyntheticConfig>,
 }
 
 /// The settings of the authors' CIFAR-10 example, in its symmetric variant.
@@ -39,6 +43,7 @@ impl Default for MoCoConfig {
             momentum: 0.99,
             symmetric: true,
             norm_groups: 8,
+            synthetic: None,
         }
     }
 }
@@ -48,21 +53,34 @@ impl MoCoConfig {
     const MOST: usize = 1 << 24;
     /// Largest number of groups of a batch.
     const MOST_GROUPS: usize = 1024;
+
+    /// Number of synthetic negatives per query.
+    fn num_synthetic(&self) -> usize {
+        self.synthetic.as_ref().map_or(0, SyntheticConfig::count)
+    }
 }
 
 impl MethodSettings for MoCoConfig {
     fn check(&self) -> Result<(), ParameterError> {
         count_in("queue", self.queue, 1, Self::MOST)?;
         in_closed("momentum", self.momentum, 0.0, 1.0)?;
-        count_in("norm_groups", self.norm_groups, 1, Self::MOST_GROUPS)
+        count_in("norm_groups", self.norm_groups, 1, Self::MOST_GROUPS)?;
+        self.synthetic.as_ref().map_or(Ok(()), SyntheticConfig::check)
     }
 
     fn num_negatives(&self, _: usize) -> Option<usize> {
-        Some(self.queue)
+        Some(self.queue + self.num_synthetic())
     }
 
     fn memory(&self, sizes: &MethodSizes) -> u64 {
         sizes.parameters + self.queue as u64 * sizes.dim
+    }
+
+    fn values_per_anchor(&self, dim: u64) -> u64 {
+        // Both keys of each mixture.
+        self.synthetic
+            .as_ref()
+            .map_or(0, |synthetic| 2 * synthetic.mixed as u64 * dim)
     }
 
     fn needs(&self) -> Needs {
@@ -84,6 +102,7 @@ impl ImageMethodConfig for MoCoConfig {
             encoder,
             config: self.clone(),
             precision: start.precision,
+            seed: start.seed.named("synthetic negatives"),
         }
     }
 }
@@ -104,7 +123,11 @@ impl ImageMethodConfig for MoCoConfig {
 /// the queries of group `n mod norm_groups` alone, and key n with the keys of the same contiguous part of the batch, so the groups of a
 /// query and its key share `batch_size / norm_groups²` images. The order of a batch is random, which makes a random shuffle needless.
 ///
-/// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722).
+/// With `synthetic`, each query also has [mixtures](SyntheticConfig) of its most similar negatives, and of these with the query, as negatives. They have
+/// no class: labels count them as true negatives. The authors mix only after some epochs of training; here mixing starts as soon as there are keys.
+///
+/// Source: He et al., [Momentum Contrast for Unsupervised Visual Representation Learning](https://arxiv.org/abs/1911.05722); Kalantidis et al.,
+/// [Hard Negative Mixing for Contrastive Learning](https://arxiv.org/abs/2010.01028).
 #[derive(Module, Debug)]
 pub struct MoCo {
     /// The encoder of queries.
@@ -117,6 +140,8 @@ pub struct MoCo {
     config: MoCoConfig,
     #[module(skip)]
     precision: Precision,
+    #[module(skip)]
+    seed: Seed,
 }
 
 impl MoCo {
@@ -176,13 +201,30 @@ impl ImageMethod for MoCo {
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
         let images: Vec<usize> = anchors.clone().map(|anchor| batch.image_of(anchor)).collect();
         let [queries, keys] = [queries, keys].map(|rows| rows_of(rows, anchors.clone()));
-        self.queue.objective(queries, keys, &images)
+        let objective = self.queue.objective(queries.clone(), keys, &images);
+        let (Some(synthetic), false) = (&self.config.synthetic, self.queue.is_empty()) else {
+            return objective;
+        };
+        let Ok(scores) = objective.into_scores() else {
+            unreachable!("a queue gives pairs")
+        };
+        // The number of keys that have entered is another one in every step, and checkpoints contain it.
+        let seed = self.seed.index(self.queue.num_entered() as u64);
+        let available = self.queue.num_available(&images);
+        let scores = synthetic.extend(scores, [queries, self.queue.stored()], &available, (seed, anchors));
+        Objective::Pairs(scores.into())
     }
 
     fn same_class(&self, batch: &ImageBatch, anchors: Range<usize>, device: &Device) -> Option<Tensor<2, Bool>> {
         let classes = batch.classes.as_deref()?;
         let of_anchors: Vec<u32> = anchors.map(|anchor| classes[anchor % classes.len()]).collect();
-        Some(self.queue.same_class(&of_anchors, device))
+        let of_keys = self.queue.same_class(&of_anchors, device);
+        let num_synthetic = self.config.num_synthetic();
+        if num_synthetic == 0 || self.queue.is_empty() {
+            return Some(of_keys);
+        }
+        let of_synthetic = Tensor::full([of_anchors.len(), num_synthetic], false, device);
+        Some(Tensor::cat(vec![of_keys, of_synthetic], 1))
     }
 
     fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {

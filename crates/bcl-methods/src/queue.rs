@@ -85,6 +85,21 @@ impl KeyQueue {
         self.entered.value() % self.size()
     }
 
+    /// Number of keys that have entered so far, those that were replaced included.
+    pub(crate) fn num_entered(&self) -> usize {
+        self.entered.value()
+    }
+
+    /// How many keys are not of each anchor's image.
+    pub(crate) fn num_available(&self, images: &[usize]) -> Vec<usize> {
+        let mut counts: HashMap<i64, usize> = HashMap::new();
+        for &image in &self.images_on_host()[..self.len()] {
+            *counts.entry(image).or_default() += 1;
+        }
+        let own = |image: &usize| counts.get(&(*image as i64)).copied().unwrap_or_default();
+        images.iter().map(|image| self.len() - own(image)).collect()
+    }
+
     /// All positions, `[size, dim]`; empty ones are zero.
     pub fn rows(&self) -> Tensor<2> {
         self.keys.val()

@@ -133,6 +133,11 @@ pub trait MethodSettings {
         0
     }
 
+    /// Lower bound on the number of values that a step keeps per anchor beside its scores, with embeddings of this size.
+    fn values_per_anchor(&self, _dim: u64) -> u64 {
+        0
+    }
+
     /// The setting, if any, that spreads a parameter over all steps, so that a longer training differs from its first step on.
     fn spread_over_epochs(&self) -> Option<&'static str> {
         None

@@ -51,6 +51,9 @@ estimator! {
 ///
 /// Five parameters cannot be fitted to fewer than six negatives, nor any to equal similarities. Then all weights are 1.
 ///
+/// Nothing keeps the components apart: they have the names that they start with, as in the authors' code. If far more negatives are false than `initial_share` says, or if the
+/// similarities have a single peak, the second component may end at the low similarities, and the weights then grow up to the highest.
+///
 /// The fit takes about 130 passes over the scores and a few times their memory.
 ///
 /// # Departures from the authors' code

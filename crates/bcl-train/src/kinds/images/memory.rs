@@ -158,6 +158,15 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
             "training.batch_size, training.gradient_cache or method.queue",
             product([2, F32, at_a_time, num_negatives as u64]),
         )
+        .with(
+            "mixtures of negatives",
+            "training.batch_size, training.gradient_cache, method.synthetic or encoder.head.out",
+            product([
+                F32,
+                at_a_time,
+                recipe.method.settings().values_per_anchor(encoder.dim() as u64),
+            ]),
+        )
 }
 
 /// The features of all images, and the pixels of those being encoded.
