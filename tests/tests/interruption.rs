@@ -102,7 +102,10 @@ impl Case {
     /// frozen, when the run is interrupted; some thaw later.
     fn with_memory() -> Vec<Self> {
         vec![
-            Self::scored(&["--set", "method={kind='moco',queue=50,symmetric=true}"]),
+            Self::scored(&[
+                "--set",
+                "method={kind='moco',queue=50,symmetric=true,synthetic={hardest=8,mixed=6,with_query=3}}",
+            ]),
             Self::scored(&[
                 "--set",
                 "loss={kind='augmented',running=0.3}",

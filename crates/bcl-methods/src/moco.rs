@@ -267,7 +267,8 @@ fn dealt<const D: usize>(rows: Tensor<D>, parts: usize) -> Tensor<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_data::Seed;
+    use crate::batches::BatchViews;
+    use bcl_core::Scores;
     use bcl_models::vision::{ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
     use burn::tensor::TensorData;
     use rand::RngExt;
@@ -286,6 +287,10 @@ mod tests {
     const IMAGES: usize = 16;
 
     fn moco(norm_groups: usize) -> MoCo {
+        moco_with(norm_groups, None)
+    }
+
+    fn moco_with(norm_groups: usize, synthetic: Option<SyntheticConfig>) -> MoCo {
         let config = ImageEncoderConfig {
             trunk: ResNetConfig {
                 depth: ResNetDepth::ResNet18,
@@ -307,9 +312,72 @@ mod tests {
             queue: 4,
             norm_groups,
             symmetric: false,
+            synthetic,
             ..MoCoConfig::default()
         };
         config.init(start)
+    }
+
+    /// Scores of all images after the queue has taken keys of others and of the first image.
+    fn scores(synthetic: Option<SyntheticConfig>, steps: usize) -> Scores {
+        let mut moco = moco_with(1, synthetic);
+        let embeddings = moco.embed(&part(None));
+        let keys = MoCo::stacked(&embeddings, [MoCo::TABLES[1][1]].into_iter());
+        for step in 0..steps {
+            let stored = StoredKeys {
+                images: vec![0, 100 + step, 101 + step],
+                classes: None,
+            };
+            moco.queue = moco.queue.with_keys(keys.clone().slice([step..step + 3]), &stored);
+        }
+        let batch = ImageBatch {
+            views: BatchViews::Made(Vec::new()),
+            images: (0..IMAGES).collect(),
+            classes: None,
+            mode: Mode::Eval,
+        };
+        let objective = moco.objective(&batch, &embeddings, 0..IMAGES);
+        objective.into_scores().expect("it has negatives")
+    }
+
+    fn numbers(scores: &Scores) -> Vec<f32> {
+        scores.negatives.to_data().iter().collect()
+    }
+
+    #[test]
+    fn synthetic_negatives_are_columns_behind_those_of_the_queue_and_none_change_no_bit() {
+        let config = SyntheticConfig {
+            hardest: 2,
+            mixed: 3,
+            with_query: 2,
+        };
+        for steps in [1, 2] {
+            let (without, with) = (scores(None, steps), scores(Some(config.clone()), steps));
+            let num_keys = without.num_negatives();
+            assert_eq!(with.num_negatives(), num_keys + 5);
+            let keys = with.negatives.clone().slice([0..IMAGES, 0..num_keys]);
+            assert_eq!(keys.into_data().iter::<f32>().collect::<Vec<_>>(), numbers(&without));
+            let of_queue = |scores: &Scores| {
+                scores
+                    .mask
+                    .clone()
+                    .expect("the first image is there")
+                    .slice([0..IMAGES, 0..num_keys])
+            };
+            assert!(of_queue(&with).equal(of_queue(&without)).all().into_scalar::<bool>());
+        }
+        let none = SyntheticConfig {
+            mixed: 0,
+            with_query: 0,
+            ..config.clone()
+        };
+        assert_eq!(numbers(&scores(Some(none), 2)), numbers(&scores(None, 2)));
+        assert_eq!(
+            numbers(&scores(Some(config.clone()), 2)),
+            numbers(&scores(Some(config.clone()), 2))
+        );
+        // An empty queue has nothing to mix.
+        assert_eq!(scores(Some(config), 0).num_negatives(), 1);
     }
 
     /// Two views of each image, of which one image is changed.

@@ -26,11 +26,14 @@ const CMC: &[&str] = &[
 type Key = (&'static str, &'static [&'static str], &'static str, &'static [&'static str]);
 
 /// The numeric keys of all methods.
-pub(crate) const NUMBERS: [Key; 34] = [
+pub(crate) const NUMBERS: [Key; 37] = [
     (IMAGES, &["method.kind=simclr"], "method.views=?", &[]),
     (IMAGES, MOCO, "method.queue=?", &[]),
     (IMAGES, MOCO, "method.momentum=?", ZERO),
     (IMAGES, MOCO, "method.norm_groups=?", &[]),
+    (IMAGES, MOCO, "method.synthetic={hardest=?}", &[]),
+    (IMAGES, MOCO, "method.synthetic={mixed=?}", ZERO),
+    (IMAGES, MOCO, "method.synthetic={with_query=?}", ZERO),
     (IMAGES, CMC, "method.negatives=?", &[]),
     (IMAGES, CMC, "method.bank_momentum=?", ZERO),
     (IMAGES, CMC, "method.temperature=?", &[]),
@@ -67,7 +70,7 @@ pub(crate) const NUMBERS: [Key; 34] = [
 type Refusal = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Settings that do not fit together, or words that are not known.
-const REFUSED: [Refusal; 37] = [
+const REFUSED: [Refusal; 38] = [
     (
         IMAGES,
         &["method.kind=mocha"],
@@ -88,6 +91,7 @@ const REFUSED: [Refusal; 37] = [
     ),
     (IMAGES, &["method.queue=5"], &["method.queue", "simclr"]),
     (IMAGES, &["method={kind='moco',support=5}"], &["method.support"]),
+    (IMAGES, &["method={kind='moco',synthetic={hard=5}}"], &["synthetic", "hard"]),
     // Several views and labels of SimCLR.
     (
         IMAGES,
@@ -239,11 +243,19 @@ const REFUSED: [Refusal; 37] = [
 ];
 
 /// Settings that are each in range, but together do not fit into memory, and the key to lower.
-const TOO_LARGE: [Refusal; 4] = [
+const TOO_LARGE: [Refusal; 5] = [
     (
         IMAGES,
         &["method={kind='moco',queue=16777216,norm_groups=2}", "encoder.head.out=65536"],
         &["method.queue"],
+    ),
+    (
+        IMAGES,
+        &[
+            "method={kind='moco',norm_groups=2,queue=1,synthetic={mixed=65536}}",
+            "encoder.head.out=65536",
+        ],
+        &["mixtures of negatives", "method.synthetic"],
     ),
     (
         IMAGES,
@@ -263,7 +275,7 @@ const TOO_LARGE: [Refusal; 4] = [
 ];
 
 /// Tiny runs that must train: parts of the smallest size that groups allow, and ends of ranges.
-const FINE: [(&str, &[&str]); 8] = [
+const FINE: [(&str, &[&str]); 9] = [
     (
         IMAGES,
         &["method={kind='moco',norm_groups=2,queue=1}", "training.gradient_cache=4"],
@@ -273,6 +285,13 @@ const FINE: [(&str, &[&str]); 8] = [
         &[
             "method={kind='moco',norm_groups=4}",
             "training={batch_size=16,gradient_cache=8,epochs=1}",
+        ],
+    ),
+    (
+        IMAGES,
+        &[
+            "method={kind='moco',norm_groups=2,synthetic={hardest=65536,mixed=1,with_query=0}}",
+            "training={batch_size=8,epochs=2}",
         ],
     ),
     (
