@@ -55,7 +55,7 @@ impl SyntheticConfig {
     /// h = unit(b q + (1 - b) n_j),     b ~ U(0, 1/2)     with the query
     /// ```
     ///
-    /// for keys n that are drawn from the `hardest` of the query with replacement. No gradient flows through a mixture, so its score has the gradient of
+    /// for keys n that are drawn from the `hardest` of the query. The two of a mixture differ if the query has two. No gradient flows through a mixture, so its score has the gradient of
     /// `q · h`. Columns of a query without any negative are masked out.
     ///
     /// The draws of an anchor are a function of the seed and of its number.
@@ -121,12 +121,15 @@ impl SyntheticConfig {
         let mut draws = Draws::default();
         for (anchor, &choices) in anchors.zip(choices) {
             let mut rng = seed.index(anchor as u64).rng();
-            let mut place = || (rng.random::<f64>() * choices as f64) as i64;
+            let mut below = |count: usize| (rng.random::<f64>() * count as f64) as usize;
             for _ in 0..self.mixed {
-                draws.firsts.push(place());
-                draws.seconds.push(place());
+                let first = below(choices);
+                // Another one, if there is any: a key mixed with itself would tie with the key up to rounding, and ranks would depend on that.
+                let second = (first + 1 + below(choices.saturating_sub(1))) % choices.max(1);
+                draws.firsts.push(first as i64);
+                draws.seconds.push(second as i64);
             }
-            draws.partners.extend((0..self.with_query).map(|_| place()));
+            draws.partners.extend((0..self.with_query).map(|_| below(choices) as i64));
             draws.shares.extend((0..self.mixed).map(|_| rng.random::<f32>()));
             draws
                 .query_shares
@@ -317,6 +320,12 @@ mod tests {
             assert_eq!(of_first, [0, 1, 2, 3, 4]);
             assert!(places[400..].iter().all(|&place| place == 0));
         }
+        assert!(
+            draws.firsts[..400]
+                .iter()
+                .zip(&draws.seconds)
+                .all(|(first, second)| first != second)
+        );
         let most = |shares: &[f32]| shares.iter().copied().fold(0.0, f32::max);
         assert!((0.95..1.0).contains(&most(&draws.shares)) && (0.48..0.5).contains(&most(&draws.query_shares)));
         assert_ne!(draws.shares[..400], draws.shares[400..]);
