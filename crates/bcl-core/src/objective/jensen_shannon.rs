@@ -149,9 +149,10 @@ impl Estimator for JensenShannonLoss {
     }
 
     fn requirements(&self) -> Requirements {
+        let of_weights = self.weights.requirements();
         Requirements {
-            whole_batch: self.hardness.is_some(),
-            ..self.weights.requirements()
+            whole_batch: self.hardness.is_some() || of_weights.whole_batch,
+            ..of_weights
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    BayesianLossConfig, DebiasedLossConfig, HardLossConfig, InfoNceLossConfig, PositiveUnlabelledLossConfig, Reduction,
-    RingLossConfig, Scores, SideInformation, SupervisedLossConfig,
+    BayesianLossConfig, DebiasedLossConfig, HardLossConfig, InfoNceLossConfig, PositiveUnlabelledLossConfig, ProGclLossConfig,
+    Reduction, RingLossConfig, Scores, SideInformation, SupervisedLossConfig,
 };
 use burn::tensor::{Bool, DType, Device, TensorData};
 
@@ -211,6 +211,8 @@ fn huge_scores_stay_finite() {
 fn hard_negatives_need_the_whole_batch_and_the_names_are_those_of_recipes() {
     assert!(JensenShannonLoss::new(&hard(0.1, 1.0)).requirements().whole_batch);
     assert!(!JensenShannonLoss::new(&debiased(0.1)).requirements().whole_batch);
+    let fitted = EstimatorConfig::ProGcl(ProGclLossConfig::new());
+    assert!(JensenShannonLoss::new(&fitted).requirements().whole_batch);
     for objective in ContrastiveObjective::ALL {
         let name = serde_json::to_value(objective).unwrap();
         assert_eq!(name, objective.name());
