@@ -1,6 +1,10 @@
 //! The arithmetic that all estimators share: masses and losses relative to the positive, safe from overflow and cancellation.
 
-use crate::{Losses, Scores, losses::at_all_positives};
+use crate::{
+    Losses, Scores,
+    losses::at_all_positives,
+    scores::{masked, nonzero},
+};
 use burn::tensor::{Bool, Tensor};
 
 /// Negatives relative to the positives of their anchor.
@@ -45,7 +49,7 @@ struct Unweighted {
 }
 
 /// Stands for minus infinity: its exponential is zero, yet products with zero stay zero instead of NaN.
-pub(crate) const LEFT_OUT: f64 = -1e30;
+const LEFT_OUT: f64 = -1e30;
 
 /// Beyond this, in a logarithm, a positive outweighs all negatives, and the corrected mass is at its floor.
 const LARGEST_EXPONENT: f64 = 60.0;
@@ -309,6 +313,22 @@ impl PositiveMargins {
     pub(crate) fn decoupled_loss(&self, mass: Tensor<2>) -> Tensor<2> {
         mass.log() + self.shift.clone()
     }
+}
+
+/// Weights in proportion to the exponentials, with the mean 1 over what counts of each row; 0 where masked out.
+///
+/// # Shapes
+/// - exponents, output: `[num_anchors, num_negatives]`
+pub(crate) fn with_mean_one(scores: &Scores, exponents: Tensor<2>) -> Tensor<2> {
+    let exponents = match masked_out(scores) {
+        Some(masked_out) => exponents.mask_fill(masked_out, LEFT_OUT),
+        None => exponents,
+    };
+    // Relative to the largest, so that not all of a row underflow.
+    let weights = (exponents.clone() - exponents.max_dim(1)).exp();
+    let weights = masked(weights, scores.mask.as_ref());
+    let total = nonzero(scores.weighted(weights.clone()).sum_dim(1));
+    weights * (scores.counts() / total)
 }
 
 /// Which entries are masked out.

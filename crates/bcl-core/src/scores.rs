@@ -5,7 +5,6 @@ mod views;
 
 pub(crate) use views::{off_diagonal, samples_of_views};
 
-use crate::margins::LEFT_OUT;
 use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.
@@ -323,22 +322,6 @@ impl Scores {
             None => values,
         };
         masked(values, self.mask.as_ref())
-    }
-
-    /// Weights in proportion to the exponentials, with the mean 1 over what counts of each row; 0 where masked out.
-    ///
-    /// # Shapes
-    /// - exponents, output: `[num_anchors, num_negatives]`
-    pub(crate) fn with_mean_one(&self, exponents: Tensor<2>) -> Tensor<2> {
-        let exponents = match &self.mask {
-            Some(mask) => exponents.mask_fill(mask.clone().bool_not(), LEFT_OUT),
-            None => exponents,
-        };
-        // Relative to the largest, so that not all of a row underflow.
-        let weights = (exponents.clone() - exponents.max_dim(1)).exp();
-        let weights = masked(weights, self.mask.as_ref());
-        let total = nonzero(self.weighted(weights.clone()).sum_dim(1));
-        weights * (self.counts() / total)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Estimator, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
-    margins::PositiveMargins,
+    margins::{PositiveMargins, with_mean_one},
     parameter::{in_closed, temperature},
 };
 use burn::tensor::Tensor;
@@ -65,7 +65,7 @@ impl AdnceLoss {
             None => similarities,
         };
         let distance = (similarities - mu) / sigma;
-        scores.with_mean_one(distance.square() * -0.5)
+        with_mean_one(scores, distance.square() * -0.5)
     }
 }
 

@@ -7,7 +7,7 @@ mod tests;
 use super::{Estimator, Requirements, config::estimator};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
-    margins::PositiveMargins,
+    margins::{PositiveMargins, with_mean_one},
     parameter::{in_closed, temperature},
     scores::masked,
 };
@@ -99,7 +99,7 @@ impl ProGclLoss {
         if strength == 0.0 {
             return ones();
         }
-        let weights = scores.with_mean_one(self.log_weights(scores));
+        let weights = with_mean_one(scores, self.log_weights(scores));
         if strength == 1.0 {
             return weights;
         }
