@@ -142,7 +142,7 @@ fn sum(tensor: Tensor<2>) -> Tensor<2> {
 fn ln_beta(alphas: Tensor<2>, betas: Tensor<2>) -> Tensor<2> {
     let sums = alphas.clone() + betas.clone();
     let logs = ln_gamma(Tensor::cat(vec![alphas, betas, sums], 0));
-    let row = |row: usize| logs.clone().slice([row..row + 1]);
+    let row = |row: usize| logs.clone().slice_dim(0, row..row + 1);
     row(0) + row(1) - row(2)
 }
 

@@ -128,7 +128,9 @@ fn slow_products(similarities: &[f64], counts: &[f64], share: f64, fit: &Fit) ->
         };
         components = [of_component(0), of_component(1)];
         let total = components[0].2 + components[1].2;
-        components.iter_mut().for_each(|component| component.2 /= total);
+        for component in &mut components {
+            component.2 /= total;
+        }
     }
     scaled.iter().map(|&u| responsibility(&components, 0, u) * u[0]).collect()
 }
