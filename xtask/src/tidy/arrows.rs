@@ -80,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bcl-bench",
         &[
             "bcl-backend",
+            "bcl-clusters",
             "bcl-collective",
             "bcl-core",
             "bcl-data",
