@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     /// Write each figure to this folder as SVG, with its data as CSV beside it.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Figures to draw [default: all].
+    /// Figures to draw [default: all but recovery, which takes minutes].
     #[arg(long, value_name = "FIGURE", num_args = 1..)]
     only: Vec<Figure>,
     /// Compare squared errors at the paper's settings with known values; a deviation of more than 15 % is a failure.

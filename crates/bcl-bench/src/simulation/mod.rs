@@ -11,6 +11,7 @@
 //! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
 //! | `unlabelled` | the bias of the estimators if positives are labelled and removed, and Theorem 1 | Contrastive Learning with Negative Sampling Correction |
 //! | `gradient-bias` | the gradient of a batch against the whole data set's | Bayesian data augmentation |
+//! | `recovery` | the share of the supervised loss's gain that detectors and weights recover, on request only | ours |
 //!
 //! `means` and `mse` have the intervals of the released experiment, up to ±1/t². The figures of *Bayesian Self-Supervised Contrastive
 //! Learning* (arXiv 2301.11673) have names of their own, and the settings of their captions and text:
@@ -39,6 +40,7 @@ mod noise;
 mod omega;
 mod parameter;
 mod published;
+mod recovery;
 mod repeat;
 mod run;
 mod sweep;
@@ -54,6 +56,7 @@ pub use gradient_bias::{ComparedLoss, GradientBias};
 pub use losses::{Difference, Losses, Slopes, losses};
 pub use noise::{Noise, noise};
 pub use parameter::Parameter;
+pub use recovery::{MeanReading, Outcome, Reading, RecoveryMethod, RecoveryRow, RecoverySize, Structure, World, WorldRecovery};
 pub use run::{Figure, Simulation, SimulationPlan, run};
 pub use sweep::{Estimate, Point, Sweep, sweeps};
 pub use toy::{Method, Toy};

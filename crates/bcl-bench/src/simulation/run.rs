@@ -1,8 +1,9 @@
 //! The whole simulation: what to simulate, its tables, and its figures.
 
-use super::{Calibration, Check, Drawing, Generalisation, GradientBias, Losses, Noise, Sweep, Toy, Unlabelled};
+use super::{Calibration, Check, Drawing, Generalisation, GradientBias, Losses, Noise, Sweep, Toy, Unlabelled, WorldRecovery};
 use super::{
-    bias, calibration, check, classes, generalisation, gradient_bias, losses, noise, omega, published, sweep, toy, unlabelled,
+    bias, calibration, check, classes, generalisation, gradient_bias, losses, noise, omega, published, recovery, sweep, toy,
+    unlabelled,
 };
 use crate::timing::Environment;
 use bcl_core::simulation::SimulationConfig;
@@ -48,6 +49,8 @@ pub enum Figure {
     Figure10,
     /// Figure 3 of the BDA paper (its appendix F): learning curves of a noisy objective.
     BdaFigure3,
+    /// How much of the supervised loss's gain is recovered without labels, by training small networks. It takes minutes, so it runs only if it is named.
+    Recovery,
 }
 
 /// What to simulate.
@@ -57,7 +60,7 @@ pub struct SimulationPlan {
     pub base: SimulationConfig,
     /// The seed of all draws.
     pub seed: Seed,
-    /// The figures to draw; empty for all.
+    /// The figures to draw; empty for all but [`Figure::Recovery`].
     pub only: Vec<Figure>,
     /// Whether to compare known values with those found.
     pub check: bool,
@@ -75,6 +78,7 @@ pub struct Simulation {
     unlabelled: Option<Unlabelled>,
     gradient_biases: Vec<GradientBias>,
     generalisation: Vec<Generalisation>,
+    recoveries: Vec<WorldRecovery>,
     toy: Option<Toy>,
     check: Option<Check>,
     #[serde(skip)]
@@ -148,6 +152,11 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
     }
     let toy = wanted(Figure::BdaFigure3).then(|| toy::toy(seed));
     drawings.extend(toy.iter().map(Toy::drawing));
+    let mut recoveries = Vec::new();
+    if plan.only.contains(&Figure::Recovery) {
+        recoveries = recovery::recoveries(seed, base.repetitions);
+        drawings.extend(recovery::drawings(&recoveries));
+    }
     Simulation {
         environment: Environment::read(rayon::current_num_threads()),
         plan: plan.clone(),
@@ -158,6 +167,7 @@ pub fn run(plan: &SimulationPlan) -> Simulation {
         unlabelled,
         gradient_biases,
         generalisation,
+        recoveries,
         toy,
         check: plan.check.then(|| check::check(seed)),
         drawings,
@@ -208,6 +218,12 @@ impl fmt::Display for Simulation {
         }
         if let Some(toy) = &self.toy {
             section(f, "Figure 3 of the BDA paper: the objective F after the last step", toy)?;
+        }
+        if !self.recoveries.is_empty() {
+            let title = "The gain over InfoNCE and the share R of the supervised loss's gain, without labels";
+            section(f, title, &recovery::Gains(&self.recoveries))?;
+            let title = "Detected pairs at the first detection, before any is attracted, and at the last";
+            section(f, title, &recovery::Readings(&self.recoveries))?;
         }
         if let Some(check) = &self.check {
             section(f, "Known squared errors at the paper's settings", check)?;

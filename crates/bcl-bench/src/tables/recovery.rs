@@ -61,7 +61,7 @@ impl Recovery {
 
     /// The ratio of two means over the same seeds, with Fieller's interval (1954). `None` if the interval has no ends, because the headroom may be 0, and with
     /// fewer than two seeds.
-    fn of(gains: &[f64], headrooms: &[f64]) -> Option<Self> {
+    pub(crate) fn of(gains: &[f64], headrooms: &[f64]) -> Option<Self> {
         let number = gains.len();
         if number < 2 || headrooms.len() != number {
             return None;

@@ -1,0 +1,390 @@
+//! How much of the supervised loss's gain detectors and weights recover without labels, in worlds whose classes are known.
+//!
+//! Samples have dimensions u with the class and v beside it; a view mixes both with noise:
+//!
+//! ```text
+//! y uniform,  u = mu_y + 0.7 N,  v = 1.3 N,  L = (u, v)          mu = sep · N(0, 1), sep 0.4, 0.6, 1, 1.6 for C = 2, 4, 10, 30
+//! x = tanh([L + 0.5 N, N] M)                                     16 + 16 + 32 dimensions, M = N(0, 1) / 4
+//! ```
+//!
+//! | world | differs in |
+//! | --- | --- |
+//! | sub-clusters | each class has three centres, sep · N(0, 1) around its own |
+//! | imbalance | the probability of class c falls as 10^(-c / (C - 1)) |
+//! | nuisance | v = nu_j + 0.7 N with one of ten centres nu = N(0, 1), independent of the class |
+//!
+//! A network 64-96-8 learns from 4,096 samples for 16 epochs in batches of 64 samples with two fresh views each. Its accuracy is that of a ridge regression on the unit
+//! outputs of 4,000 other samples, tested on 4,000 more. All methods of a seed have the same samples, views, batches and first weights.
+//!
+//! `wcc` and `finer` find false negatives by [`bcl_clusters`]: from epoch 2 on, a bank averages the hidden layer of a momentum network, and every second epoch from 4 on its
+//! first 20 principal components are clustered. They have to be named in `--only`: a run takes minutes.
+
+mod loss;
+mod method;
+mod network;
+mod probe;
+mod trial;
+mod world;
+
+pub use method::RecoveryMethod;
+pub use trial::{Outcome, Reading, RecoverySize};
+pub use world::{Structure, World};
+
+use super::drawing::{Csv, Drawing, cells, columns};
+use super::repeat::interval;
+use crate::tables::Recovery;
+use bcl_data::Seed;
+use bcl_report::{
+    Column, Interval, Table,
+    chart::{Axis, LineChart, Reference, Series, Shape},
+};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt;
+use trial::Trial;
+
+/// The results of all methods in one world.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorldRecovery {
+    /// The world.
+    pub world: World,
+    /// The probability that two samples share a class.
+    pub tau_plus: f64,
+    /// One row per method.
+    pub rows: Vec<RecoveryRow>,
+    /// The results of each seed.
+    pub seeds: Vec<Vec<Outcome>>,
+}
+
+/// One method in one world.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecoveryRow {
+    /// The method.
+    pub method: RecoveryMethod,
+    /// Temperature t.
+    pub temperature: f64,
+    /// Accuracy in %.
+    pub accuracy: Interval,
+    /// Accuracy less InfoNCE's on the same seeds, in points.
+    pub gain: Interval,
+    /// The share of the supervised loss's gain; `None` if that may be 0.
+    pub recovered: Option<Recovery>,
+    /// Means over seeds of the first detection and the last.
+    pub readings: Option<[MeanReading; 2]>,
+}
+
+/// Means of [readings](Reading) over seeds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct MeanReading {
+    /// Trust in the clusters.
+    pub gate: Interval,
+    /// Seeds whose gate was shut.
+    pub num_shut: usize,
+    /// Their stability.
+    pub stability: Interval,
+    /// Their number.
+    pub num_clusters: Interval,
+    /// Share of pairs with P > 0.
+    pub touched: Interval,
+    /// Share of them that share a class.
+    pub precision: Interval,
+    /// Share of pairs of a class with P > 0.
+    pub recall: Interval,
+}
+
+impl MeanReading {
+    fn of(readings: &[&Reading]) -> Self {
+        let mean = |value: fn(&Reading) -> f64| interval(readings, |reading| value(reading));
+        Self {
+            gate: mean(|reading| reading.gate),
+            num_shut: readings.iter().filter(|reading| reading.gate == 0.0).count(),
+            stability: mean(|reading| reading.stability),
+            num_clusters: mean(|reading| reading.num_clusters as f64),
+            touched: mean(|reading| reading.touched),
+            precision: mean(|reading| reading.precision),
+            recall: mean(|reading| reading.recall),
+        }
+    }
+}
+
+/// Trains all methods on `seeds` seeds of every world.
+pub(super) fn recoveries(seed: Seed, seeds: usize) -> Vec<WorldRecovery> {
+    measured(seed, seeds, &World::ALL, RecoverySize::default())
+}
+
+fn measured(seed: Seed, seeds: usize, worlds: &[World], size: RecoverySize) -> Vec<WorldRecovery> {
+    let seed = seed.named("recovery");
+    let trials: Vec<(World, u64)> = worlds
+        .iter()
+        .flat_map(|world| (0..seeds as u64).map(|index| (*world, index)))
+        .collect();
+    let outcomes: Vec<Vec<Outcome>> = trials
+        .par_iter()
+        // One at a time per thread: a trial keeps all its views.
+        .with_max_len(1)
+        .map(|(world, index)| {
+            let trial = Trial::draw(*world, size, seed.named(&world.name()).index(*index));
+            RecoveryMethod::ALL.map(|method| trial.run(method)).into()
+        })
+        .collect();
+    let of_worlds = worlds.iter().zip(outcomes.chunks(seeds));
+    of_worlds
+        .map(|(world, outcomes)| WorldRecovery::of(*world, outcomes))
+        .collect()
+}
+
+impl WorldRecovery {
+    fn of(world: World, outcomes: &[Vec<Outcome>]) -> Self {
+        let accuracies =
+            |method: usize| -> Vec<f64> { outcomes.iter().map(|outcome| 100.0 * outcome[method].accuracy).collect() };
+        let gains = |method: usize| -> Vec<f64> {
+            let pairs = accuracies(method).into_iter().zip(accuracies(0));
+            pairs.map(|(accuracy, of_info_nce)| accuracy - of_info_nce).collect()
+        };
+        let mean = |values: &[f64]| interval(values, |value| *value);
+        let row = |(index, method): (usize, RecoveryMethod)| {
+            let readings = |at: usize| -> Option<Vec<&Reading>> {
+                outcomes
+                    .iter()
+                    .map(|outcome| outcome[index].readings.as_ref().map(|readings| &readings[at]))
+                    .collect()
+            };
+            let ends = readings(0).zip(readings(1));
+            RecoveryRow {
+                method,
+                temperature: method.temperature(world),
+                accuracy: mean(&accuracies(index)),
+                gain: mean(&gains(index)),
+                recovered: Recovery::of(&gains(index), &gains(1)),
+                readings: ends.map(|(first, last)| [MeanReading::of(&first), MeanReading::of(&last)]),
+            }
+        };
+        Self {
+            world,
+            tau_plus: world.tau_plus(),
+            rows: RecoveryMethod::ALL.into_iter().enumerate().map(row).collect(),
+            seeds: outcomes.to_vec(),
+        }
+    }
+
+    /// The stability of each number of clusters at the first detection of the finer rule, over seeds.
+    fn stabilities(&self) -> Vec<(usize, Interval)> {
+        let index = RecoveryMethod::ALL.iter().position(|method| *method == RecoveryMethod::Finer);
+        let readings = self
+            .seeds
+            .iter()
+            .filter_map(|outcomes| Some(&outcomes[index?].readings.as_ref()?[0]));
+        let curves: Vec<&Vec<(usize, f64)>> = readings.map(|reading| &reading.candidates).collect();
+        let at = |place: usize| (curves[0][place].0, interval(&curves, |curve| curve[place].1));
+        (0..curves[0].len()).map(at).collect()
+    }
+}
+
+/// The gains over C, and the stability over k.
+pub(super) fn drawings(found: &[WorldRecovery]) -> [Drawing; 2] {
+    [gains(found), stabilities(found)]
+}
+
+fn gains(found: &[WorldRecovery]) -> Drawing {
+    let detector = ["gate", "stability", "k", "touched", "precision", "recall"];
+    let detector: Vec<String> = ["first", "last"]
+        .iter()
+        .flat_map(|at| detector.iter().map(move |name| format!("{at}_{name}")))
+        .collect();
+    let mut csv = Csv::new(&format!(
+        "world,classes,method,temperature,{},{},{},{}",
+        columns("accuracy"),
+        columns("gain"),
+        columns("recovered"),
+        detector.join(",")
+    ));
+    for WorldRecovery { world, rows, .. } in found {
+        for row in rows {
+            let recovered = row
+                .recovered
+                .map(|found| format!("{},{},{}", found.share, found.bounds[0], found.bounds[1]));
+            let readings = row.readings.map(|readings| readings.map(|reading| reading.cells()).join(","));
+            csv.row(&[
+                &world.name(),
+                &world.num_classes,
+                &row.method.name().replace(", ", "_"),
+                &row.temperature,
+                &cells(&row.accuracy),
+                &cells(&row.gain),
+                &recovered.unwrap_or_else(|| ",,".to_owned()),
+                &readings.unwrap_or_else(|| ",".repeat(detector.len() - 1)),
+            ]);
+        }
+    }
+    let plain = || found.iter().filter(|found| found.world.structure == Structure::Plain);
+    let compared = RecoveryMethod::ALL.into_iter().enumerate().skip(1);
+    let series = compared.map(|(index, method)| {
+        let points = plain().map(|found| (found.world.num_classes as f64, found.rows[index].gain));
+        Series::new(method.name(), Shape::MarkedLine, points).with_colour(index - 1)
+    });
+    let chart = LineChart::new(
+        "Gain over InfoNCE",
+        "Accuracy less InfoNCE's on the same seeds, in points, with 95 % intervals over seeds, for worlds of 2 to 30 classes.",
+        Axis::logarithmic("classes", 2),
+        Axis::linear("points"),
+    );
+    let none = Reference {
+        name: "InfoNCE".to_owned(),
+        value: 0.0,
+    };
+    Drawing::new("recovery", chart.with_series(series).with_references([none]), csv)
+}
+
+impl MeanReading {
+    /// Means as cells of a CSV file.
+    fn cells(&self) -> String {
+        let Self {
+            gate,
+            num_shut: _,
+            stability,
+            num_clusters,
+            touched,
+            precision,
+            recall,
+        } = self;
+        [gate, stability, num_clusters, touched, precision, recall]
+            .map(|interval| interval.mean.to_string())
+            .join(",")
+    }
+}
+
+fn stabilities(found: &[WorldRecovery]) -> Drawing {
+    let mut csv = Csv::new(&format!("world,k,{}", columns("stability")));
+    let mut series = Vec::new();
+    for (colour, world) in found.iter().enumerate() {
+        let stabilities = world.stabilities();
+        for (k, stability) in &stabilities {
+            csv.row(&[&world.world.name(), k, &cells(stability)]);
+        }
+        let points = stabilities.into_iter().map(|(k, stability)| (k as f64, stability));
+        series.push(Series::new(world.world.name(), Shape::MarkedLine, points).with_colour(colour));
+    }
+    let chart = LineChart::new(
+        "Stability over the number of clusters, before pairs are attracted",
+        "Adjusted Rand index of the labelings by two halves of the bank at the first detection, with 95 % intervals over seeds.",
+        Axis::logarithmic("clusters k", 2),
+        Axis::linear("adjusted Rand index").including(0.0),
+    );
+    let closed = Reference {
+        name: "gate shut below".to_owned(),
+        value: bcl_clusters::Gate::default().closed,
+    };
+    Drawing::new("recovery-stability", chart.with_series(series).with_references([closed]), csv)
+}
+
+/// Accuracy, gain and recovery as a table.
+pub(super) struct Gains<'a>(pub(super) &'a [WorldRecovery]);
+
+impl fmt::Display for Gains<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let points = |interval: &Interval| {
+            let half_width = interval.half_width.map(|half_width| format!(" ± {half_width:.1}"));
+            format!("{:+.1}{}", interval.mean, half_width.unwrap_or_default())
+        };
+        let rows = self.0.iter().flat_map(|found| found.rows.iter().map(move |row| (found, row)));
+        let rows = rows.map(|(found, row)| {
+            let recovered = |found: &Recovery| format!("{:.2} [{:.2}, {:.2}]", found.share, found.bounds[0], found.bounds[1]);
+            [
+                found.world.name(),
+                row.method.name().to_owned(),
+                row.temperature.to_string(),
+                format!("{:.1}", row.accuracy.mean),
+                points(&row.gain),
+                row.recovered.as_ref().map_or_else(|| "-".to_owned(), recovered),
+            ]
+        });
+        let columns = Column::list(["world", "method"], ["t", "accuracy", "gain, points", "R"]);
+        Table::new(columns, rows).fmt(f)
+    }
+}
+
+/// What detectors read, as a table.
+pub(super) struct Readings<'a>(pub(super) &'a [WorldRecovery]);
+
+impl fmt::Display for Readings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.0.iter().flat_map(|found| {
+            let seeds = found.seeds.len();
+            found.rows.iter().filter_map(move |row| {
+                let [first, last] = row.readings.as_ref()?;
+                let both = |value: fn(&MeanReading) -> Interval, decimals: usize| {
+                    format!("{:.decimals$} / {:.decimals$}", value(first).mean, value(last).mean)
+                };
+                Some([
+                    found.world.name(),
+                    row.method.name().to_owned(),
+                    both(|reading| reading.gate, 2),
+                    format!("{} / {} of {seeds}", first.num_shut, last.num_shut),
+                    both(|reading| reading.stability, 2),
+                    both(|reading| reading.num_clusters, 0),
+                    both(|reading| reading.touched, 3),
+                    both(|reading| reading.precision, 2),
+                    both(|reading| reading.recall, 2),
+                ])
+            })
+        });
+        let numbers = ["gate", "shut", "stability", "k", "touched", "precision", "recall"];
+        let columns = Column::list(["world", "method"], numbers);
+        Table::new(columns, rows).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gains_are_paired_by_seed_and_shares_are_of_the_supervised_gain() {
+        let outcome = |method, accuracy| Outcome {
+            method,
+            accuracy,
+            readings: None,
+        };
+        let outcomes: Vec<Vec<Outcome>> = [0.5, 0.7]
+            .into_iter()
+            .map(|base| {
+                let gain = |index: usize| [0.0, 0.1, 0.05].get(index).copied().unwrap_or(0.0);
+                let each = RecoveryMethod::ALL.into_iter().enumerate();
+                each.map(|(index, method)| outcome(method, base + gain(index))).collect()
+            })
+            .collect();
+        let found = WorldRecovery::of(World::plain(4), &outcomes);
+        let row = &found.rows[2];
+        assert!((row.accuracy.mean - 65.0).abs() < 1e-9 && (row.gain.mean - 5.0).abs() < 1e-9);
+        assert!(row.gain.half_width.unwrap() < 1e-9, "seeds are paired");
+        assert!((row.recovered.unwrap().share - 0.5).abs() < 1e-9);
+        assert!(Gains(&[found]).to_string().contains("0.50 [0.50, 0.50]"));
+    }
+
+    #[test]
+    fn a_small_run_has_a_row_per_method_and_two_figures() {
+        let size = RecoverySize {
+            num_samples: 64,
+            batch_size: 16,
+            epochs: 3,
+            warm_up: 1,
+            num_probe: 50,
+        };
+        let found = measured(Seed(1), 2, &[World::plain(4), World::ten(Structure::Nuisance)], size);
+        assert!(
+            found
+                .iter()
+                .all(|world| world.rows.len() == RecoveryMethod::ALL.len() && world.seeds.len() == 2)
+        );
+        let [gains, stabilities] = drawings(&found);
+        assert_eq!(gains.csv.to_string().lines().count(), 1 + 2 * RecoveryMethod::ALL.len());
+        let header = gains.csv.to_string().lines().next().unwrap().split(',').count();
+        assert!(gains.csv.to_string().lines().all(|line| line.split(',').count() == header));
+        assert_eq!(
+            stabilities.csv.to_string().lines().count(),
+            1 + 2 * 5,
+            "k = 2 to 32 of 64 samples"
+        );
+        assert_eq!(Readings(&found).to_string().matches("finer, eliminate").count(), 2);
+    }
+}
