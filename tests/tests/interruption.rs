@@ -128,7 +128,10 @@ impl Case {
                 "--set",
                 "encoder.split_channels=1",
             ]),
-            Self::scored(&["--set", "recovery={warmup=2,ramp=2,every=2,components=4,clusters='coarser',attract=0.3}"]),
+            Self::scored(&[
+                "--set",
+                "recovery={warmup=2,ramp=2,every=2,components=4,clusters='coarser',attract=0.3}",
+            ]),
             Self::scored(&["--set", "method={kind='nnclr',support=50,hidden=4}"]),
             Self::direct(&["--set", "method={kind='byol',hidden=4,momentum_schedule='cosine'}"]),
             Self::direct(&["--set", "method={kind='simsiam',hidden=4}"]),

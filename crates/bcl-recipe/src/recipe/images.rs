@@ -265,11 +265,16 @@ impl ImageRecipe {
         self.loss.as_ref().map(LossConfig::without_data)
     }
 
-    /// What is minimised, in one word: the estimator, or the method if it has a loss of its own.
+    /// What is minimised, in a word or two: the estimator, or the method if it has a loss of its own, and what becomes of detected false negatives.
     pub fn loss_name(&self) -> String {
-        match &self.loss {
+        let name = match &self.loss {
             Some(loss) => loss.name(),
             None => self.method.name().to_owned(),
+        };
+        match &self.recovery {
+            Some(recovery) if recovery.attract > 0.0 => format!("{name}, attract"),
+            Some(_) => format!("{name}, eliminate"),
+            None => name,
         }
     }
 

@@ -403,6 +403,16 @@ const BAD: &[Bad] = &[
     ),
     (
         IMAGES,
+        &["recovery={}", "method.kind=moco"],
+        "recovery does not apply to method \"moco\": it needs negatives of the batch",
+    ),
+    (
+        IMAGES,
+        &["recovery.attract=1"],
+        "recovery.attract is 1, but must be in [0, 1)",
+    ),
+    (
+        IMAGES,
         &["selection.oracle=true", "evaluation.every=0"],
         "selection.oracle is true, but no epochs are evaluated to choose from; set evaluation.every, such as 5",
     ),
