@@ -49,7 +49,13 @@ fn gains(found: &[WorldRecovery]) -> Drawing {
     let compared = RecoveryMethod::ALL.into_iter().enumerate().skip(1);
     let series = compared.map(|(index, method)| {
         let points = plain().map(|found| (found.world.num_classes as f64, found.rows[index].gain));
-        Series::new(method.name(), Shape::MarkedLine, points).with_colour(index - 1)
+        let series = Series::new(method.name(), Shape::MarkedLine, points).with_colour(index - 1);
+        // There is one method more than there are colours.
+        if method == RecoveryMethod::FinerEliminate {
+            series.with_dash(1)
+        } else {
+            series
+        }
     });
     let chart = LineChart::new(
         "Gain over InfoNCE",
