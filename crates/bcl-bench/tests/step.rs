@@ -90,7 +90,7 @@ fn the_step_of_every_method_is_measured_from_its_recipe() {
     let saved = std::fs::read(folder.path().join("step/methods.json")).expect("the file");
     let benchmark: Value = serde_json::from_slice(&saved).expect("JSON");
     let measurements = benchmark["measurements"].as_array().expect("a list");
-    assert_eq!(measurements.len(), 12);
+    assert_eq!(measurements.len(), 13);
     for measurement in measurements {
         assert_eq!(measurement["repetitions"], 2);
         let recipe = &benchmark["settings"][measurement["name"].as_str().expect("a name")];
