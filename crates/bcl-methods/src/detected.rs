@@ -149,9 +149,10 @@ mod tests {
             let limit = (attract / (1.0 - attract) / total.max(1e-300)).min(1.0);
             let attracted = if attract > 0.0 { limit } else { 0.0 };
             let others: f64 = row.clone().map(|j| attracted * probability(j) * loss(SIMILARITIES[j])).sum();
-            match row.clone().all(|j| probability(j) == 1.0) {
-                true => 0.0,
-                false => (loss(POSITIVES[anchor]) + others) / (1.0 + attracted * total),
+            if row.clone().all(|j| probability(j) == 1.0) {
+                0.0
+            } else {
+                (loss(POSITIVES[anchor]) + others) / (1.0 + attracted * total)
             }
         };
         (0..ANCHORS).map(of_anchor).collect()

@@ -328,7 +328,7 @@ mod tests {
                 images: vec![0, 100 + step, 101 + step],
                 classes: None,
             };
-            moco.queue = moco.queue.with_keys(keys.clone().slice([step..step + 3]), &stored);
+            moco.queue = moco.queue.with_keys(keys.clone().slice_dim(0, step..step + 3), &stored);
         }
         let batch = ImageBatch {
             views: BatchViews::Made(Vec::new()),

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_spread_of_scores_is_the_standard_deviation_of_unmasked_negatives() {
         // 0.4, 0.3 and -0.1 differ from their mean by 0.2, 0.1 and -0.3; 0.2 and 0.5 by 0.15 each.
-        let expected = ((0.14_f64 / 2.0).sqrt() + 0.045_f64.sqrt()) / 2.0;
+        let expected = f64::midpoint((0.14_f64 / 2.0).sqrt(), 0.045_f64.sqrt());
         let keep = [true, true, true, true, true, false];
         let spread = measured(&scores(FINITE, keep))[0].score_spread.unwrap();
         assert!((spread - expected).abs() < 1e-6, "{spread}, not {expected}");

@@ -25,12 +25,14 @@ mod method;
 mod network;
 mod probe;
 mod report;
+mod run;
 mod trial;
 mod world;
 
 pub use clusters::Reading;
 pub use method::RecoveryMethod;
-pub use trial::{Outcome, RecoverySize};
+pub use run::Outcome;
+pub use trial::RecoverySize;
 pub use world::{Structure, World};
 
 pub(super) use report::{Gains, Readings, drawings};
