@@ -128,7 +128,7 @@ pub(crate) fn check_count(points: usize, clusters: usize, needed: usize) -> Resu
     Ok(())
 }
 
-/// At most `limit` of Lloyd's steps on the whitened points. Means are those of the points in the base space, so that the next whitening can start from them.
+/// At most `limit` of Lloyd's steps on the whitened points. Means are taken in the base space, so that the next whitening can start from them.
 fn steps(base: &Points, whitened: &Points, within: Option<&[f64]>, mut means: Points, limit: usize) -> (Assignment, Points) {
     let num_clusters = means.len();
     let assigned = |means: &Points| match within {

@@ -279,7 +279,7 @@ impl Scores {
         self.negatives.dims()[1]
     }
 
-    /// The weight of each positive relative to the mean weight of those of its anchor that count, 0 for the others; `None` if all weigh the same.
+    /// The weight of each positive relative to the mean weight of its anchor's positives that count, 0 for the others; `None` if all weigh the same.
     pub(crate) fn relative_positive_weights(&self) -> Option<Tensor<2>> {
         let weights = masked(self.positive_weights.clone()?, self.positives_mask.as_ref());
         let counted = weights.clone().greater_elem(0.0).float().cast(weights.dtype()).sum_dim(1);

@@ -76,11 +76,11 @@ impl Recovery {
 
     /// The detection for the losses of the next epoch; `None` while it has no strength.
     pub fn detected(&self, config: &RecoveryConfig) -> Option<Arc<Detected>> {
-        let RecoveryState { labels, figures, .. } = self.state();
-        (figures.strength > 0.0).then(|| {
+        let strength = self.figures().strength;
+        (strength > 0.0).then(|| {
             Arc::new(Detected {
-                labels,
-                strength: figures.strength.into(),
+                labels: self.labels(),
+                strength: strength.into(),
                 attract: config.attract,
             })
         })
@@ -88,23 +88,28 @@ impl Recovery {
 
     /// Copies the state to the host.
     pub fn state(&self) -> RecoveryState {
-        fn host<const D: usize>(parameter: &Param<Tensor<D>>) -> Vec<f32> {
-            parameter.val().into_data().iter::<f32>().collect()
-        }
-        let figures = host(&self.figures);
-        let labels = host(&self.labels);
-        let (first, second) = labels.split_at(labels.len() / 2);
         RecoveryState {
             sums: host(&self.sums),
             shares: host(&self.shares),
-            labels: [first, second].map(|labels| labels.iter().map(|&label| label as u32).collect()),
-            figures: Figures {
-                detections: figures[0],
-                clusters: figures[1],
-                stability: figures[2],
-                gate: figures[3],
-                strength: figures[4],
-            },
+            labels: self.labels(),
+            figures: self.figures(),
+        }
+    }
+
+    fn labels(&self) -> [Vec<u32>; 2] {
+        let labels = host(&self.labels);
+        let (first, second) = labels.split_at(labels.len() / 2);
+        [first, second].map(|labels| labels.iter().map(|&label| label as u32).collect())
+    }
+
+    fn figures(&self) -> Figures {
+        let figures = host(&self.figures);
+        Figures {
+            detections: figures[0],
+            clusters: figures[1],
+            stability: figures[2],
+            gate: figures[3],
+            strength: figures[4],
         }
     }
 
@@ -131,6 +136,10 @@ impl Recovery {
             figures: replaced(self.figures, vec![detections, clusters, stability, gate, strength]),
         }
     }
+}
+
+fn host<const D: usize>(parameter: &Param<Tensor<D>>) -> Vec<f32> {
+    parameter.val().into_data().iter::<f32>().collect()
 }
 
 impl RecoveryState {

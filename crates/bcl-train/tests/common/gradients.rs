@@ -7,7 +7,7 @@ use burn::{
     tensor::Tensor,
 };
 
-/// The losses that can be computed for some anchors at a time, because those of an anchor do not depend on the others.
+/// The losses that can be computed for some anchors at a time, because the loss of an anchor does not depend on the others.
 pub(crate) fn losses_of_single_anchors() -> Vec<EstimatorConfig> {
     let all = EstimatorConfig::all().into_iter();
     all.filter(|config| !config.init().requirements().whole_batch).collect()

@@ -13,7 +13,7 @@
 //! | imbalance | the probability of class c falls as 10^(-c / (C - 1)) |
 //! | nuisance | `v = nu_j + 0.7 N` with one of ten centres nu = N(0, 1), independent of the class |
 //!
-//! A network 64-96-8 learns from 4,096 samples for 16 epochs in batches of 64 samples with two fresh views each. Its accuracy is that of a ridge regression on the unit
+//! A network 64-96-8 learns from 4,096 samples for 16 epochs in batches of 64 samples with two fresh views each. A ridge regression measures its accuracy on the unit
 //! outputs of 4,000 other samples, tested on 4,000 more. All methods of a seed have the same samples, views, batches and first weights.
 //!
 //! `wcc` and `finer` find false negatives by [`bcl_clusters`]: from epoch 2 on, a bank averages the hidden layer of a momentum network, and every second epoch from 4 on its

@@ -143,9 +143,14 @@ impl PhaseRun {
             return Ok(None);
         };
         let epoch = self.progress.epoch + 1;
-        let measure = task(evaluation).measure.filter(|_| config.averages_after(epoch));
+        if !config.averages_after(epoch) {
+            return Ok(None);
+        }
         let encoder = burn::module::Module::valid(&model);
-        let features = match measure.map(|measure| measure.training_features(encoder.encoder(), &*self.processes)) {
+        let features = match task(evaluation)
+            .measure
+            .map(|measure| measure.training_features(encoder.encoder(), &*self.processes))
+        {
             Some(Err(EvaluationError::Interrupted)) => return Err(self.stop(components, learner)),
             Some(features) => features?,
             None => None,

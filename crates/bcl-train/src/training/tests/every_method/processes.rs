@@ -69,7 +69,7 @@ impl Outcome {
     }
 }
 
-/// Losses that several processes compute: those of an anchor do not depend on other anchors.
+/// Losses that several processes compute, because the loss of an anchor does not depend on other anchors.
 fn losses_of_single_anchors() -> Vec<EstimatorConfig> {
     let all = EstimatorConfig::all().into_iter();
     all.filter(|config| !config.init().requirements().whole_batch).collect()
