@@ -70,5 +70,5 @@ pub use count::{ClusterCount, Gate};
 pub use detection::{Detection, Detector};
 pub use error::ClusterError;
 pub use points::Points;
-pub use rand_index::adjusted_rand_index;
+pub use rand_index::{adjusted_rand_index, equal_pairs};
 pub use stability::Stability;

@@ -20,9 +20,8 @@ pub fn adjusted_rand_index(left: &[u32], right: &[u32]) -> Option<f64> {
     if left.len() != right.len() {
         return None;
     }
-    let mut pairs: Vec<(u32, u32)> = left.iter().copied().zip(right.iter().copied()).collect();
-    let both = pairs_within(&mut pairs);
-    let [of_left, of_right] = [left, right].map(|labels| pairs_within(&mut labels.to_vec()));
+    let both = equal_pairs(left.iter().zip(right));
+    let [of_left, of_right] = [left, right].map(equal_pairs);
     let count = left.len() as f64;
     let all = count * (count - 1.0) / 2.0;
     let by_chance = of_left * of_right / all;
@@ -32,8 +31,13 @@ pub fn adjusted_rand_index(left: &[u32], right: &[u32]) -> Option<f64> {
     (!is_trivial).then(|| (both - by_chance) / (most - by_chance))
 }
 
-/// Number of pairs of equal labels.
-fn pairs_within<T: Ord>(labels: &mut [T]) -> f64 {
+/// Number of pairs of points whose labels are equal.
+///
+/// ```
+/// assert_eq!(bcl_clusters::equal_pairs([1, 2, 1, 1]), 3.0);
+/// ```
+pub fn equal_pairs<T: Ord>(labels: impl IntoIterator<Item = T>) -> f64 {
+    let mut labels: Vec<T> = labels.into_iter().collect();
     labels.sort_unstable();
     let groups = labels.chunk_by(|left, right| left == right).map(|group| group.len() as f64);
     groups.map(|count| count * (count - 1.0) / 2.0).sum()

@@ -4,7 +4,7 @@
 //! on with the same bits.
 
 use crate::error::Error;
-use bcl_clusters::{Bank, ClusterCount, ClusterError, Detector};
+use bcl_clusters::{Bank, ClusterCount, ClusterError, Detector, equal_pairs};
 use bcl_data::Seed;
 use bcl_methods::Detected;
 use bcl_recipe::{ClusterRule, RecoveryConfig};
@@ -14,7 +14,7 @@ use burn::{
     tensor::{Device, Tensor, TensorData},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 /// Every so many detections, all numbers of clusters are tried, and not only those near the last.
 const FULL_GRID_EVERY: usize = 4;
@@ -227,29 +227,12 @@ impl Shared {
     fn of(labels: &[u32], classes: Option<&[u32]>) -> Self {
         let classes = classes.unwrap_or(&[]);
         Self {
-            all: pairs(labels.len() as u64),
-            pairs: pairs_within(labels.iter().copied()),
-            of_one_class: pairs_within(labels.iter().copied().zip(classes.iter().copied())),
-            true_pairs: pairs_within(classes.iter().copied()),
+            all: (labels.len() * labels.len().saturating_sub(1) / 2) as f64,
+            pairs: equal_pairs(labels),
+            of_one_class: equal_pairs(labels.iter().zip(classes)),
+            true_pairs: equal_pairs(classes),
         }
     }
-}
-
-/// Number of pairs of equal keys.
-fn pairs_within<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> f64 {
-    let mut counts: HashMap<K, u64> = HashMap::new();
-    for key in keys {
-        *counts.entry(key).or_default() += 1;
-    }
-    // Whole numbers, so their order does not matter.
-    counts
-        .into_values()
-        .map(|count| count * count.saturating_sub(1) / 2)
-        .sum::<u64>() as f64
-}
-
-fn pairs(count: u64) -> f64 {
-    (count * count.saturating_sub(1) / 2) as f64
 }
 
 /// Features of unit length; zeros stay zeros.
