@@ -278,6 +278,14 @@ impl PositiveMargins {
         }
     }
 
+    /// A mass of the anchor's negatives as if there were N of them; unchanged if N is `None`.
+    pub(crate) fn multiplied(&self, mass: Tensor<2>, num_negatives: Option<f64>) -> Tensor<2> {
+        match num_negatives {
+            Some(number) => mass * (nonzero(self.counts()).recip() * number),
+            None => mass,
+        }
+    }
+
     /// Marks the anchors whose mass is at the floor for every positive that counts: their negatives have no gradient. An anchor without a
     /// loss is not marked.
     pub(crate) fn at_floor(&self, mass: Tensor<2>) -> Tensor<1, Bool> {

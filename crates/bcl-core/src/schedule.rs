@@ -1,11 +1,11 @@
-//! Schedules of the parameters of an estimator over epochs.
+//! Schedules of the parameters of an estimator over epochs or steps.
 //!
 //! [`Schedule`] is one of any numeric parameter. [`AlphaSchedule`] is one of `α`, which can be measured: an untrained encoder separates
 //! nothing (`α = 1/2`), a trained one does.
 
 mod parameters;
 
-pub use parameters::{Schedule, ScheduleError, Schedules};
+pub use parameters::{Moment, Schedule, ScheduleError, Schedules};
 
 use crate::{
     ParameterError,

@@ -2,7 +2,7 @@
 
 use bcl_core::{
     EstimatorConfig, RingLossConfig,
-    schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule, Schedule, Schedules},
+    schedule::{AlphaMeasurement, AlphaReading, AlphaSchedule, Moment, Schedule, Schedules},
 };
 use proptest::prelude::*;
 
@@ -207,7 +207,7 @@ fn schedule(text: &str) -> Schedule {
 
 fn near(schedule: &Schedule, expected: &[(usize, f64)]) {
     for &(epoch, value) in expected {
-        let found = schedule.value(epoch);
+        let found = schedule.value(Moment::in_epoch(epoch));
         assert!(
             (found - value).abs() < 1e-12,
             "{schedule:?}, epoch {epoch}: {found} is not {value}"
@@ -238,6 +238,40 @@ fn a_cosine_with_a_period_oscillates() {
 }
 
 #[test]
+fn a_schedule_may_count_steps() {
+    let at = |step| Moment { epoch: 3, step };
+    let values = |text| [0, 1, 3, 400].map(|step| schedule(text).value(at(step)));
+    assert_eq!(
+        values(r#"{"kind":"harmonic","start":1.0,"steps":1}"#),
+        [1.0, 0.5, 0.25, 1.0 / 401.0]
+    );
+    assert_eq!(values(r#"{"kind":"harmonic","start":0.9,"end":0.1,"steps":3}"#)[2], 0.5);
+    assert_eq!(
+        values(r#"{"kind":"linear","start":1.0,"end":0.0,"steps":4}"#),
+        [1.0, 0.75, 0.25, 0.0]
+    );
+    let cosine = values(r#"{"kind":"cosine","start":1.0,"end":0.0,"steps":2}"#);
+    assert!((cosine[1] - 0.5).abs() < 1e-12 && cosine[2] == 0.0, "{cosine:?}");
+    let of = |lambda: &[&str]| {
+        let schedules = lambda.iter().zip(["lambda", "temperature"]);
+        schedules
+            .map(|(text, name)| (name.to_owned(), schedule(text)))
+            .collect::<Schedules>()
+    };
+    let (by_step, by_epoch) = (
+        r#"{"kind":"linear","start":1.0,"end":0.5,"steps":4}"#,
+        r#"{"kind":"linear","start":1.0,"end":0.5,"epochs":4}"#,
+    );
+    assert!(of(&[by_step]).count_steps() && !of(&[by_epoch]).count_steps());
+    // What two parameters allow each other could not be checked before training.
+    let found = refused(&[("lower", by_step), ("upper", by_epoch)], "ring");
+    assert!(
+        found.starts_with("lower.steps cannot be combined with the schedule of another"),
+        "{found}"
+    );
+}
+
+#[test]
 fn each_step_holds_until_its_epoch() {
     let steps = schedule(r#"{"kind": "steps", "values": [0.5, 0.2, 0.1], "epochs": [20, 40]}"#);
     near(&steps, &[(0, 0.5), (19, 0.5), (20, 0.2), (39, 0.2), (40, 0.1), (99, 0.1)]);
@@ -247,11 +281,12 @@ proptest! {
     #[test]
     fn no_value_leaves_the_range_between_start_and_end(start in 0.0..1.0, end in 0.0..1.0, epoch in 0usize..100) {
         for schedule in [
-            Schedule::Linear { start, end, epochs: 37 },
-            Schedule::Cosine { start, end, epochs: Some(37), period: None },
-            Schedule::Cosine { start, end, epochs: None, period: Some(7) },
+            Schedule::Linear { start, end, epochs: Some(37), steps: None },
+            Schedule::Cosine { start, end, epochs: Some(37), steps: None, period: None },
+            Schedule::Cosine { start, end, epochs: None, steps: None, period: Some(7) },
+            Schedule::Harmonic { start, end, epochs: Some(7), steps: None },
         ] {
-            prop_assert!((f64::min(start, end)..=f64::max(start, end)).contains(&schedule.value(epoch)));
+            prop_assert!((f64::min(start, end)..=f64::max(start, end)).contains(&schedule.value(Moment::in_epoch(epoch))));
         }
     }
 }
@@ -263,6 +298,9 @@ fn schedules_of_parameters_survive_a_round_trip_and_refuse_unknown_keys() {
         r#"{"kind":"linear","start":0.5,"end":0.1,"epochs":3}"#,
         r#"{"kind":"cosine","start":0.5,"end":0.1,"epochs":3}"#,
         r#"{"kind":"cosine","start":0.5,"end":0.1,"period":3}"#,
+        r#"{"kind":"cosine","start":0.5,"end":0.1,"steps":3}"#,
+        r#"{"kind":"linear","start":0.5,"end":0.1,"steps":3}"#,
+        r#"{"kind":"harmonic","start":0.5,"end":0.0,"steps":3}"#,
         r#"{"kind":"steps","values":[0.5,0.1],"epochs":[3]}"#,
         r#"{"kind":"learned","start":0.07,"least":0.01,"most":100.0}"#,
     ] {
@@ -343,7 +381,31 @@ fn every_value_that_a_parameter_can_take_is_in_its_range() {
             "lambda",
             "augmented",
             r#"{"kind":"cosine","start":0.0,"end":0.5}"#,
-            "lambda.epochs is missing; give epochs",
+            "lambda.epochs is missing; give epochs or steps",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"linear","start":0.0,"end":0.5}"#,
+            "lambda.epochs is missing; give the number of epochs, or of training steps as steps",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"harmonic","start":1.0,"epochs":4,"steps":4}"#,
+            "lambda.steps cannot be combined with epochs; give one of them",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"harmonic","start":1.0,"steps":0}"#,
+            "lambda.steps is 0, but must be in [1, 1000000000]",
+        ),
+        (
+            "temperature",
+            "info_nce",
+            r#"{"kind":"harmonic","start":1.0,"steps":5}"#,
+            "temperature.end is 0, but must be in [1e-6, 1000000]",
         ),
         (
             "lambda",

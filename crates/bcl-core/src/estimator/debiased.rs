@@ -1,6 +1,6 @@
 //! Debiased contrastive loss: the expected share of false negatives is subtracted.
 
-use super::{Estimator, Kernel, config::estimator, debiased_mass};
+use super::{Estimator, Kernel, check_num_negatives, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
@@ -15,9 +15,13 @@ estimator! {
         temperature / with_temperature: f64 = 0.5,
         /// Prior τ+ that a negative shares the anchor's class, in [0, 1).
         tau_plus / with_tau_plus: f64 = 0.1,
+        /// The N that the mean is multiplied by, in [1e-6, 1e9]; by default, the number of negatives that the mean is taken over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        num_negatives / with_num_negatives: Option<f64> = None,
     }
 
     check(config) {
+        check_num_negatives(config.num_negatives)?;
         temperature(config.temperature)?;
         in_half_open("tau_plus", config.tau_plus, 0.0, 1.0)
     }
@@ -34,6 +38,9 @@ estimator! {
 /// ```
 ///
 /// With several positives, the correction takes the mean of `x+` over all of them.
+///
+/// The mean over M negatives is an estimate, so N, its weight beside `x+`, need not be M: [`num_negatives`](DebiasedLossConfig::num_negatives)
+/// sets it. By default N is M.
 ///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
@@ -59,7 +66,9 @@ pub struct DebiasedLoss {
 impl DebiasedLoss {
     /// The corrected mass of the negatives, before the floor.
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
-        let DebiasedLossConfig { temperature, tau_plus } = self.config;
+        let DebiasedLossConfig {
+            temperature, tau_plus, ..
+        } = self.config;
         let margins = PositiveMargins::with_floor(scores, temperature);
         let expected_false = margins.mean_positive() * margins.counts() * tau_plus;
         let mass = over(margins.mass(None) - expected_false, 1.0 - tau_plus);
@@ -71,12 +80,13 @@ impl Estimator for DebiasedLoss {
     fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
         pairs.losses(self, |scores| {
             let (margins, mass) = self.mass(&scores);
-            margins.losses(margins.loss(margins.floored(mass)))
+            margins.losses(margins.loss(margins.multiplied(margins.floored(mass), self.config.num_negatives)))
         })
     }
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
-        Some(Kernel(Weighing::Equal, debiased_mass(self.config.tau_plus, pairs)))
+        let correction = debiased_mass(self.config.tau_plus, self.config.num_negatives, pairs)?;
+        Some(Kernel(Weighing::Equal, correction))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

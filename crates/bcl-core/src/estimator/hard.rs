@@ -1,6 +1,6 @@
 //! Hard negative sampling: debiased, with weights that grow with the score.
 
-use super::{Estimator, Kernel, config::estimator, debiased_mass};
+use super::{Estimator, Kernel, check_num_negatives, config::estimator, debiased_mass};
 use crate::{
     Losses, Pairs, Scores, SideInformation,
     margins::{PositiveMargins, over},
@@ -17,9 +17,13 @@ estimator! {
         tau_plus / with_tau_plus: f64 = 0.1,
         /// Concentration on high scores, in [0, 1e6]; 0 is the debiased loss. Not the β of the Bayesian weight.
         beta / with_beta: f64 = 1.0,
+        /// The N that the mean is multiplied by, in [1e-6, 1e9]; by default, the number of negatives that the mean is taken over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        num_negatives / with_num_negatives: Option<f64> = None,
     }
 
     check(config) {
+        check_num_negatives(config.num_negatives)?;
         temperature(config.temperature)?;
         in_half_open("tau_plus", config.tau_plus, 0.0, 1.0)?;
         in_closed("beta", config.beta, 0.0, 1e6)
@@ -39,6 +43,9 @@ estimator! {
 /// Gradients flow through the weights.
 ///
 /// With several positives, the correction takes the mean of `x+` over all of them.
+///
+/// The mean over M negatives is an estimate, so N, its weight beside `x+`, need not be M: [`num_negatives`](HardLossConfig::num_negatives)
+/// sets it. By default N is M.
 ///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient.
@@ -67,6 +74,7 @@ impl HardLoss {
             temperature,
             tau_plus,
             beta,
+            ..
         } = self.config;
         let margins = PositiveMargins::with_floor(scores, temperature);
         let expected_false = margins.mean_positive() * margins.counts() * tau_plus;
@@ -82,15 +90,13 @@ impl Estimator for HardLoss {
     fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
         pairs.losses(self, |scores| {
             let (margins, mass) = self.mass(&scores);
-            margins.losses(margins.loss(margins.floored(mass)))
+            margins.losses(margins.loss(margins.multiplied(margins.floored(mass), self.config.num_negatives)))
         })
     }
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
-        Some(Kernel(
-            Weighing::ByHardness(self.config.beta),
-            debiased_mass(self.config.tau_plus, pairs),
-        ))
+        let correction = debiased_mass(self.config.tau_plus, self.config.num_negatives, pairs)?;
+        Some(Kernel(Weighing::ByHardness(self.config.beta), correction))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

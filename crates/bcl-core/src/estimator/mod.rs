@@ -22,7 +22,7 @@ pub use augmented::{AugmentedBase, AugmentedRate};
 pub use bayesian::{BayesianVariant, MEAN_WEIGHT_TOLERANCE};
 pub use positive_unlabelled::PositiveUnlabelledFloor;
 
-use crate::{JensenShannonLoss, Losses, Pairs, ParameterError, Scores, SideInformation, pairs::Kernel};
+use crate::{JensenShannonLoss, Losses, Pairs, ParameterError, Scores, SideInformation, pairs::Kernel, parameter::in_closed};
 use bcl_kernels::Correction;
 use burn::{
     nn::loss::Reduction,
@@ -319,13 +319,19 @@ impl EstimatorConfig {
     }
 }
 
-/// The correction of a debiased mass `(mean - τ+ x+) / (1 - τ+)` with its floor, for kernels.
-fn debiased_mass(tau_plus: f64, pairs: &Pairs) -> Correction {
-    Correction::Floored {
+/// Checks the N of a loss, if it is not the number of negatives.
+fn check_num_negatives(number: Option<f64>) -> Result<(), ParameterError> {
+    number.map_or(Ok(()), |number| in_closed("num_negatives", number, 1e-6, 1e9))
+}
+
+/// The correction of a debiased mass `(mean - τ+ x+) / (1 - τ+)` with its floor, for kernels; they multiply by the number of negatives, and so do not
+/// support another N.
+fn debiased_mass(tau_plus: f64, num_negatives: Option<f64>, pairs: &Pairs) -> Option<Correction> {
+    num_negatives.is_none().then(|| Correction::Floored {
         unlabelled: (1.0 - tau_plus).recip(),
         positive: tau_plus / (1.0 - tau_plus),
         least: pairs.least_similarity(),
-    }
+    })
 }
 
 #[cfg(test)]

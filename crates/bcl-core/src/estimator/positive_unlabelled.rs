@@ -1,7 +1,7 @@
 //! Positive-unlabelled contrastive loss: the negatives are corrected for positives that carry no label.
 
 use super::{
-    Estimator, Kernel,
+    Estimator, Kernel, check_num_negatives,
     config::{Field, estimator},
 };
 use crate::{
@@ -44,9 +44,13 @@ estimator! {
         /// The least mean of the corrected negatives.
         #[serde(skip_serializing_if = "PositiveUnlabelledFloor::is_default")]
         floor / with_floor: PositiveUnlabelledFloor = PositiveUnlabelledFloor::Lowest,
+        /// The N that the mean is multiplied by, in [1e-6, 1e9]; by default, the number of negatives that the mean is taken over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        num_negatives / with_num_negatives: Option<f64> = None,
     }
 
     check(config) {
+        check_num_negatives(config.num_negatives)?;
         temperature(config.temperature)?;
         in_half_open("class_prior", config.class_prior, 0.0, 1.0)?;
         in_closed("label_frequency", config.label_frequency, 0.0, 1.0)
@@ -67,6 +71,9 @@ estimator! {
 /// only the anchor's own views are labelled, c is about one over the size of the class, and `τ+` about α.
 ///
 /// With several positives, the correction takes the mean of `x+` over all of them.
+///
+/// The mean over M negatives is an estimate, so N, its weight beside `x+`, need not be M: [`num_negatives`](PositiveUnlabelledLossConfig::num_negatives)
+/// sets it. By default N is M.
 ///
 /// The floor `e^(s/t)` is the mass of a negative at the lowest similarity s: `e^(-1/t)` for cosines, 0 if the scores have no
 /// [least similarity](Scores::least_similarity). At the floor, negatives have no gradient. The paper prints the floor `e^-1`, which
@@ -138,12 +145,13 @@ impl Estimator for PositiveUnlabelledLoss {
     fn losses(&self, pairs: Pairs, _: &SideInformation) -> Losses {
         pairs.losses(self, |scores| {
             let (margins, mass) = self.mass(&scores);
-            margins.losses(margins.loss(margins.floored(mass)))
+            margins.losses(margins.loss(margins.multiplied(margins.floored(mass), self.config.num_negatives)))
         })
     }
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
-        Some(Kernel(Weighing::Equal, self.correction(pairs)))
+        let has_own_count = self.config.num_negatives.is_some();
+        (!has_own_count).then(|| Kernel(Weighing::Equal, self.correction(pairs)))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

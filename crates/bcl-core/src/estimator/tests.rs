@@ -952,7 +952,7 @@ fn with_several_positives_the_corrections_take_their_mean() {
     )
     .with_positives_mask(Tensor::from_data(TensorData::new(mask.to_vec(), [4, 2]), &device));
     let x = |similarity: f64| (similarity / 0.5).exp();
-    let expected = |unlabelled: f64, correction: f64, beta: f64| -> Vec<f64> {
+    let expected = |number: f64, [unlabelled, correction, beta]: [f64; 3]| -> Vec<f64> {
         let of_anchor = |anchor: usize| {
             let counted: Vec<f64> = (0..2)
                 .filter(|place| mask[2 * anchor + place])
@@ -962,7 +962,7 @@ fn with_several_positives_the_corrections_take_their_mean() {
             let row: Vec<f64> = negatives[5 * anchor..][..5].iter().map(|&similarity| x(similarity)).collect();
             let weights: Vec<f64> = row.iter().map(|x| x.powf(beta)).collect();
             let mean = row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() / weights.iter().sum::<f64>();
-            let mass = 5.0 * (unlabelled * mean - correction * mean_positive).max(0.0);
+            let mass = number * (unlabelled * mean - correction * mean_positive).max(0.0);
             counted.iter().map(|positive| (mass / positive).ln_1p()).sum::<f64>() / counted.len() as f64
         };
         (0..4).filter(|&anchor| anchor != 2).map(of_anchor).collect()
@@ -971,33 +971,51 @@ fn with_several_positives_the_corrections_take_their_mean() {
     let unlabelled = PositiveUnlabelledLossConfig::new()
         .with_class_prior(alpha)
         .with_label_frequency(c);
-    let cases = [
-        (
-            EstimatorConfig::Debiased(DebiasedLossConfig::new()),
-            [1.0 / 0.9, 0.1 / 0.9, 0.0],
-        ),
-        (EstimatorConfig::Hard(HardLossConfig::new()), [1.0 / 0.9, 0.1 / 0.9, 1.0]),
-        (
-            EstimatorConfig::PositiveUnlabelled(unlabelled),
-            [(1.0 - alpha * c) / (1.0 - alpha), alpha * (1.0 - c) / (1.0 - alpha), 0.0],
-        ),
-    ];
-    for (config, [factor, correction, beta]) in cases {
-        let found = values(
-            config
-                .init()
-                .losses(scores.clone().into(), &SideInformation::none())
-                .values()
-                .clone(),
-        );
-        let found: Vec<f64> = found
-            .into_iter()
-            .enumerate()
-            .filter(|(anchor, _)| *anchor != 2)
-            .map(|(_, loss)| loss)
-            .collect();
-        assert_close(&found, &expected(factor, correction, beta), 1e-10);
+    let debiased = [1.0 / 0.9, 0.1 / 0.9];
+    let corrected = [(1.0 - alpha * c) / (1.0 - alpha), alpha * (1.0 - c) / (1.0 - alpha)];
+    for number in [None, Some(7.5)] {
+        let cases = [
+            (
+                EstimatorConfig::Debiased(DebiasedLossConfig::new().with_num_negatives(number)),
+                [debiased[0], debiased[1], 0.0],
+            ),
+            (
+                EstimatorConfig::Hard(HardLossConfig::new().with_num_negatives(number)),
+                [debiased[0], debiased[1], 1.0],
+            ),
+            (
+                EstimatorConfig::PositiveUnlabelled(unlabelled.clone().with_num_negatives(number)),
+                [corrected[0], corrected[1], 0.0],
+            ),
+        ];
+        for (config, terms) in cases {
+            let found = values(
+                config
+                    .init()
+                    .losses(scores.clone().into(), &SideInformation::none())
+                    .values()
+                    .clone(),
+            );
+            let found: Vec<f64> = found
+                .into_iter()
+                .enumerate()
+                .filter(|(anchor, _)| *anchor != 2)
+                .map(|(_, loss)| loss)
+                .collect();
+            assert_close(&found, &expected(number.unwrap_or(5.0), terms), 1e-10);
+        }
     }
+}
+
+#[test]
+fn pairs_take_another_number_of_negatives_where_kernels_do_not() {
+    let device = Device::flex();
+    let views = || [0.4, 1.3].map(|phase| Tensor::<2>::from_data(TensorData::new(similarities(256, phase), [64, 4]), &device));
+    let loss = |config: DebiasedLossConfig| values(config.init().forward(views(), Reduction::Mean))[0];
+    let plain = loss(DebiasedLossConfig::new());
+    let of = |number| loss(DebiasedLossConfig::new().with_num_negatives(Some(number)));
+    assert_close(&[of(126.0)], &[plain], 1e-5);
+    assert!(of(252.0) > plain + 0.5, "{} is not far above {plain}", of(252.0));
 }
 
 #[test]

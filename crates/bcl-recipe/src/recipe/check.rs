@@ -90,7 +90,7 @@ pub(super) fn check_schedule(loss: &LossConfig, schedule: AlphaSchedule) -> Resu
         loss.schedules()
             .milestones()
             .into_iter()
-            .map(|epoch| loss.schedules().at(estimator, epoch))
+            .map(|moment| loss.schedules().at(estimator, moment))
     };
     for ((key, alpha), estimator) in configured
         .into_iter()

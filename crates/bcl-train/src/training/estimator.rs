@@ -47,9 +47,9 @@ impl EpochEstimator {
 
     /// What to warn of before training: weights whose mean is far from 1 at some value that a schedule is configured with.
     pub fn warning(&self) -> Option<String> {
-        let epochs = self.schedules.milestones().into_iter();
-        let means = epochs.flat_map(|epoch| {
-            let config = self.schedules.at(&self.config, epoch);
+        let moments = self.schedules.milestones().into_iter();
+        let means = moments.flat_map(|moment| {
+            let config = self.schedules.at(&self.config, moment);
             let alphas = config.alpha().map(|configured| self.alpha_schedule.ends(configured));
             let mean = move |alpha| Some((alpha, config.clone().with_alpha(alpha).mean_weight(self.num_negatives)?));
             alphas.into_iter().flatten().filter_map(mean)
@@ -64,6 +64,11 @@ impl EpochEstimator {
                 self.num_negatives
             )
         })
+    }
+
+    /// The estimator of the next step, if it is another one than at the start of the epoch.
+    pub fn of_step(&self, progress: &Progress) -> Option<Arc<dyn Estimator>> {
+        self.schedules.count_steps().then(|| self.at(progress))
     }
 
     /// The estimator of the epoch under way. With a learned temperature, it takes scores that are [divided](bcl_methods::LearnedTemperature) by it.
@@ -94,13 +99,13 @@ impl EpochEstimator {
         self.config_at(progress).alpha()
     }
 
-    /// The values of parameters with a schedule in the epoch under way. The trained value of a learned temperature takes the place of its
+    /// The values of parameters with a schedule in the epoch under way, or after its last step if they change from step to step. The trained value of a learned temperature takes the place of its
     /// initial one.
     pub fn scheduled(&self, progress: &Progress, temperature: Option<f64>) -> BTreeMap<String, f64> {
         let value = |(parameter, schedule): (&str, &Schedule)| {
             let value = match schedule {
                 Schedule::Learned { start, .. } => temperature.unwrap_or(*start),
-                schedule => schedule.value(progress.epoch),
+                schedule => schedule.value(progress.moment()),
             };
             (parameter.to_owned(), value)
         };
@@ -131,7 +136,7 @@ impl EpochEstimator {
     }
 
     fn config_at(&self, progress: &Progress) -> EstimatorConfig {
-        let config = self.schedules.at(&self.config, progress.epoch);
+        let config = self.schedules.at(&self.config, progress.moment());
         let Some(configured) = config.alpha() else {
             return config;
         };
@@ -291,7 +296,12 @@ mod tests {
     }
 
     fn linear(start: f64, end: f64) -> Schedule {
-        Schedule::Linear { start, end, epochs: 4 }
+        Schedule::Linear {
+            start,
+            end,
+            epochs: Some(4),
+            steps: None,
+        }
     }
 
     #[test]
@@ -317,6 +327,28 @@ mod tests {
         let warning = |beta| EpochEstimator::new(near_the_pole.clone(), of(beta), AlphaSchedule::Constant {}, 128).warning();
         assert_eq!(warning(linear(0.5, 0.6)), None);
         assert!(warning(linear(0.5, 1.0)).is_some(), "the last value counts, too");
+    }
+
+    #[test]
+    fn a_schedule_over_steps_has_an_estimator_for_each_step() {
+        let of = |schedule| {
+            let schedules = [("temperature".to_owned(), schedule)].into_iter().collect();
+            let config = EstimatorConfig::InfoNce(InfoNceLossConfig::new());
+            EpochEstimator::new(config, schedules, AlphaSchedule::Constant {}, 510)
+        };
+        let harmonic = of(Schedule::Harmonic {
+            start: 1.0,
+            end: 0.2,
+            epochs: None,
+            steps: Some(1),
+        });
+        for (step, temperature) in [(0, 1.0), (1, 0.6), (3, 0.4)] {
+            let progress = Progress { step, ..in_epoch(2) };
+            let found = harmonic.of_step(&progress).map(|estimator| estimator.temperature());
+            assert!((found.unwrap() - temperature).abs() < 1e-12, "{found:?}");
+            assert_eq!(harmonic.scheduled(&progress, None)["temperature"], found.unwrap());
+        }
+        assert!(of(linear(0.5, 0.1)).of_step(&in_epoch(2)).is_none());
     }
 
     #[test]

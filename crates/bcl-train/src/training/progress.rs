@@ -1,6 +1,7 @@
 //! The progress of a run: the state, beside Burn's records, from which a run is resumed.
 
 use crate::error::Error;
+use bcl_core::schedule::Moment;
 use bcl_report::result::{EpochRecord, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,14 @@ impl Progress {
         }
         let [theirs, ours] = [checkpoint.steps_per_epoch, self.steps_per_epoch];
         (theirs != ours).then(|| format!("a run with {theirs} steps per epoch, where this one has {ours}"))
+    }
+
+    /// Where the phase is, for schedules.
+    pub fn moment(&self) -> Moment {
+        Moment {
+            epoch: self.epoch,
+            step: self.step,
+        }
     }
 
     /// The records of the current phase.

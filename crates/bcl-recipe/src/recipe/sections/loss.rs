@@ -4,7 +4,7 @@ use super::super::Refusal;
 use bcl_core::{
     ContrastiveObjective, EstimatorConfig,
     prior::{balanced_classes, suggested_beta},
-    schedule::{Schedule, Schedules},
+    schedule::{Moment, Schedule, Schedules},
 };
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -112,6 +112,7 @@ impl Word {
 /// "classes"` is 1/C, and `beta = "classes"` of the Bayesian loss is 1 - 1/C.
 ///
 /// ```
+/// use bcl_core::schedule::Moment;
 /// use bcl_recipe::{DataFacts, LossConfig};
 ///
 /// let loss: LossConfig = toml::from_str(
@@ -122,7 +123,7 @@ impl Word {
 /// .unwrap();
 /// let first = loss.estimator(DataFacts::of_density(0.05)).unwrap();
 /// assert_eq!(first.tau_plus(), Some(0.05));
-/// assert_eq!(loss.schedules().at(&first, 50).temperature(), 0.1);
+/// assert_eq!(loss.schedules().at(&first, Moment::in_epoch(50)).temperature(), 0.1);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossConfig {
@@ -223,6 +224,15 @@ impl LossConfig {
                     objective.name(),
                     estimator.name(),
                     supported.join(", ")
+                ),
+            ));
+        }
+        if *objective != ContrastiveObjective::default() && estimator.parameter("num_negatives").is_some() {
+            return Err(Refusal::new(
+                "loss.num_negatives",
+                format!(
+                    "does not apply to loss.objective = \"{}\", which takes means over the negatives; remove it",
+                    objective.name()
                 ),
             ));
         }
@@ -411,7 +421,7 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Number<'_, S> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<S::Value, A::Error> {
         let schedule = Schedule::deserialize(MapAccessDeserializer::new(map))?;
-        let first = schedule.value(0);
+        let first = schedule.value(Moment::default());
         self.given.schedules.push((self.key.to_owned(), schedule));
         self.seed.deserialize(first.into_deserializer())
     }

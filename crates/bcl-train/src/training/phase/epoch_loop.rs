@@ -197,7 +197,14 @@ impl PhaseRun {
         let mut batches = loader.iter();
         let mut number = first_step;
         while let Some(step) = batches.next() {
-            let step = step.map_err(Error::of_batch)?.on_processes(self.processes.clone());
+            let mut step = step.map_err(Error::of_batch)?.on_processes(self.processes.clone());
+            if let Some(estimator) = self
+                .estimator
+                .as_ref()
+                .and_then(|estimator| estimator.of_step(&self.progress))
+            {
+                step.estimator = Some(estimator);
+            }
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;

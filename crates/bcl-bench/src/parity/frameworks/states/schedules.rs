@@ -2,7 +2,7 @@
 
 use super::{State, reader::Reader};
 use crate::parity::frameworks::problem::{Problem, ill_formed, unsupported};
-use bcl_core::schedule::Schedule;
+use bcl_core::schedule::{Moment, Schedule};
 use bcl_models::vision::cosine_momentum;
 use bcl_optim::{Decay, RateSchedule};
 
@@ -18,9 +18,10 @@ pub(super) fn schedule(trace: &Reader<'_>) -> Result<Vec<State>, Problem> {
                 start: parameters.number("start")?,
                 end: parameters.number("end")?,
                 // Both ends are among so many epochs, so the last one is that many less one later.
-                epochs: parameters.count("warmup_epochs")?.saturating_sub(1).max(1),
+                epochs: Some(parameters.count("warmup_epochs")?.saturating_sub(1).max(1)),
+                steps: None,
             };
-            Box::new(move |epoch| schedule.value(epoch))
+            Box::new(move |epoch| schedule.value(Moment::in_epoch(epoch)))
         }
         "momentum_byol" => {
             let (base, steps) = (parameters.number("base")?, parameters.count("steps")?);
