@@ -95,7 +95,7 @@ fn rows_are_those_of_the_papers_on_every_data_set() {
                 "pucl-0.5",
             ],
             "pucl-fig3" if part.ends_with("prior") => &["c001", "c002", "c010"],
-            "pucl-fig3" => &["pucl"],
+            "pucl-fig3" => &["a005", "a010", "a015", "a020"],
             _ => &[
                 "nnclr",
                 "simclr",
