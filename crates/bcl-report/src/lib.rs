@@ -77,5 +77,5 @@ pub use interval::{CONFIDENCE, Interval, t_bound, t_test};
 pub use metric_names::{all_metrics, default_metrics};
 pub use read::read_run;
 pub use sample_metrics::{SampleKind, SampleMetrics};
-pub use showcase::{MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
+pub use showcase::{Cluster, MAP_FILE, MapPoint, NearImage, NeighbourRow, Showcase, Thumbnail};
 pub use terminal::{Cell, Column, Table, TextStyle};

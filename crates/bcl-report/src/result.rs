@@ -165,6 +165,9 @@ pub struct DetectionRecord {
     pub gate: f64,
     /// Strength of the detection in the next epoch: the gate times the progress of the ramp.
     pub strength: f64,
+    /// Largest share of the weight of all positives that detected pairs take; 0 if they are only left out.
+    #[serde(skip_serializing_if = "is_zero_f64", default)]
+    pub attract: f64,
     /// Share of all pairs that are in one cluster.
     pub detected: f64,
     /// Share of these that are of one class; `None` without labels.
@@ -173,6 +176,31 @@ pub struct DetectionRecord {
     /// Share of the pairs of one class that are in one cluster; `None` without labels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recall: Option<f64>,
+}
+
+impl DetectionRecord {
+    /// A stability that rises by more than the width of the detector's gate could have closed the gate before.
+    const NOTABLE_RISE: f64 = 0.15;
+
+    /// The stability before anything was attracted and at the end, if clusters that could not be fully trusted before became reproducible only
+    /// after. Attraction raises the stability of any clusters, right or wrong.
+    pub fn rose_after_attraction(records: &[EpochRecord]) -> Option<[f64; 2]> {
+        let last = records.last()?;
+        let of_phase = records.iter().filter(|record| record.phase == last.phase);
+        let mut found = of_phase
+            .filter_map(|record| record.detection)
+            .filter(|found| found.attract > 0.0);
+        // The first with a strength was measured before it attracted anything.
+        let before = found.find(|found| found.strength > 0.0)?;
+        let after = found.last()?;
+        let rose = before.gate < 1.0 && after.stability - before.stability > Self::NOTABLE_RISE;
+        rose.then_some([before.stability, after.stability])
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero_f64(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl CalibrationBin {

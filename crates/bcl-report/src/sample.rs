@@ -308,6 +308,7 @@ fn showcase(seed: u64) -> Showcase {
         of_train: false,
         of_graphs: false,
         map: (0..600).map(|i| point(i, 1.0)).collect(),
+        clusters: Vec::new(),
         neighbours: (0..8).map(row).collect(),
     }
 }

@@ -27,6 +27,21 @@ pub struct Showcase {
     pub map: Vec<MapPoint>,
     /// A few test images, each with its nearest training images; empty for graphs.
     pub neighbours: Vec<NeighbourRow>,
+    /// The largest clusters of training images, largest first, if the run detects classes by clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub clusters: Vec<Cluster>,
+}
+
+/// Training images that a detector takes for one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// Number of images.
+    pub size: usize,
+    /// Index of the most frequent class, and its number of images; `None` without labels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub most_frequent: Option<(u32, usize)>,
+    /// Some of the images, from all parts of the cluster.
+    pub images: Vec<Thumbnail>,
 }
 
 /// An image or a graph on a map.

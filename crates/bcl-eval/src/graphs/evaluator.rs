@@ -177,6 +177,7 @@ impl GraphEvaluator {
             of_train: false,
             of_graphs: true,
             map: points(cosines.as_ref().and_then(tsne), &classes),
+            clusters: Vec::new(),
             neighbours: Vec::new(),
         }
     }

@@ -20,4 +20,4 @@ mod showcase;
 pub use config::{ImageBaselineKind, ImageEvaluationConfig, Protocol, check_label_fractions};
 pub use evaluator::{ImageEvaluator, ImageFeatures, MeasuredAuc, has_labelled_test, why_probes_are_off};
 pub use features::FeatureExtractor;
-pub use showcase::{showcase, thumbnail};
+pub use showcase::{clusters, showcase, thumbnail};

@@ -8,9 +8,10 @@ use crate::probe::Labelled;
 use bcl_core::{Similarity, matmul};
 use bcl_data::Seed;
 use bcl_images::{Collection, Image, ViewsError, views::resize::shrunk};
-use bcl_report::{NearImage, NeighbourRow, Showcase, Thumbnail};
+use bcl_report::{Cluster, NearImage, NeighbourRow, Showcase, Thumbnail};
 use burn::tensor::Tensor;
 use rand::seq::SliceRandom;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Maximum number of images on a map: enough to show groups, few enough to distinguish points.
 const MOST_MAPPED: usize = 1000;
@@ -18,6 +19,10 @@ const MOST_MAPPED: usize = 1000;
 const QUERIES: usize = 8;
 /// Number of neighbours per test image.
 const NEIGHBOURS: usize = 8;
+/// Maximum number of clusters that are shown.
+const CLUSTERS: usize = 12;
+/// Maximum number of images per cluster.
+const OF_CLUSTER: usize = 9;
 /// Number of training images that are compared at a time.
 const BLOCK: usize = 4096;
 /// Maximum length of the longer side of a thumbnail, in pixels.
@@ -67,8 +72,45 @@ pub fn showcase(evaluator: &ImageEvaluator, [train, test]: &[Labelled; 2], seed:
         of_train: evaluator.uses_train_as_test(),
         of_graphs: false,
         map: points(cosines.as_ref().and_then(tsne), &classes),
+        clusters: Vec::new(),
         neighbours: queries.iter().zip(found).map(row).collect::<Result<_, EvaluationError>>()?,
     })
+}
+
+/// The largest clusters of images, given the cluster of each, with some images of each: those at equal distances in the order of the data.
+///
+/// # Errors
+/// Returns an error if an image cannot be read from its file.
+///
+/// # Panics
+/// Panics if there are fewer images than clusters are given.
+pub fn clusters(images: &Collection, of_images: &[u32]) -> Result<Vec<Cluster>, EvaluationError> {
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (image, &cluster) in of_images.iter().enumerate() {
+        members.entry(cluster).or_default().push(image);
+    }
+    let mut members: Vec<Vec<usize>> = members.into_values().collect();
+    members.sort_by_key(|members| Reverse(members.len()));
+    members.truncate(CLUSTERS);
+    let labels = images.labels();
+    let shown = |members: Vec<usize>| {
+        let mut classes: BTreeMap<u32, usize> = BTreeMap::new();
+        for class in members.iter().filter_map(|&image| labels[image]) {
+            *classes.entry(class).or_default() += 1;
+        }
+        let number = members.len().min(OF_CLUSTER);
+        let picked = (0..number).map(|place| members[place * members.len() / number]);
+        let thumbnail = |image: usize| {
+            let loaded = images.read(image).map_err(ViewsError::from)?;
+            Ok(thumbnail(loaded.as_image(), LONGEST, labels[image].unwrap_or_default()))
+        };
+        Ok(Cluster {
+            size: members.len(),
+            most_frequent: classes.into_iter().max_by_key(|&(class, number)| (number, Reverse(class))),
+            images: picked.map(thumbnail).collect::<Result<_, EvaluationError>>()?,
+        })
+    };
+    members.into_iter().map(shown).collect()
 }
 
 /// The class of a row; 0 if classes are not known.
@@ -203,6 +245,26 @@ mod tests {
             assert_eq!(Some(image.class), images.labels()[labelled[row]]);
             assert_eq!(image.class, *label);
         }
+    }
+
+    #[test]
+    fn the_largest_clusters_come_first_with_images_from_all_of_them() {
+        let (evaluator, _) = evaluated();
+        let [(images, _), _] = evaluator.images();
+        // One cluster for the first ten images, one for the others.
+        let of_images: Vec<u32> = (0..30).map(|image| u32::from(image < 10)).collect();
+        let shown = clusters(images, &of_images).unwrap();
+        assert_eq!(shown.iter().map(|cluster| cluster.size).collect::<Vec<_>>(), [20, 10]);
+        let greys = |cluster: &Cluster| {
+            cluster
+                .images
+                .iter()
+                .map(|image| decoded(image).get_pixel(0, 0)[0])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(greys(&shown[0]), [10, 12, 14, 16, 18, 21, 23, 25, 27]);
+        // Images 0 to 9 have the classes 0, 1, none, 0, 1, none, 0, 1, none, 0.
+        assert_eq!(shown[1].most_frequent, Some((0, 4)));
     }
 
     #[test]

@@ -219,6 +219,7 @@ mod tests {
             of_train: false,
             of_graphs: false,
             map: points.iter().enumerate().map(point).collect(),
+            clusters: Vec::new(),
             neighbours: Vec::new(),
         }
     }

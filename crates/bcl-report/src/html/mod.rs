@@ -2,6 +2,7 @@
 
 mod calibration;
 mod curves;
+mod detection;
 mod explore;
 pub(super) mod figure;
 mod folds;
@@ -53,6 +54,7 @@ pub fn render_html(runs: &[(RunResult, Vec<EpochRecord>)]) -> String {
         body += &results::section(&page, index);
         body += &curves::section(view, &id);
         body += &weights::section(view, &id);
+        body += &detection::section(view, &id);
         body += &calibration::section(view, &id);
         body += &showcase::section(view, &id);
     }

@@ -2,7 +2,8 @@
 
 use super::super::sample;
 use super::{render_html, write_html};
-use crate::result::{EFFECTIVE_RANK, EpochRecord, FEATURE_STD, RunResult};
+use crate::Cluster;
+use crate::result::{DetectionRecord, EFFECTIVE_RANK, EpochRecord, FEATURE_STD, RunResult};
 
 type Runs = Vec<(RunResult, Vec<EpochRecord>)>;
 
@@ -77,6 +78,65 @@ fn a_loss_with_a_floor_has_a_curve_of_the_anchors_there() {
     assert!(!render_html(&one_run()).contains(heading));
     let hard = vec![sample::run("ml-100k/mf-hard", "hard", 0)];
     assert!(render_html(&hard).contains(heading));
+}
+
+/// The run of images with a detection after each epoch, whose stability is this.
+fn detecting(stability: impl Fn(usize) -> f64, attract: f64) -> Runs {
+    let mut runs = one_image_run();
+    let (result, records) = &mut runs[0];
+    for record in &mut *records {
+        let stability = stability(record.epoch);
+        record.detection = Some(DetectionRecord {
+            clusters: 9,
+            stability,
+            gate: ((stability - 0.15) / 0.15).clamp(0.0, 1.0),
+            strength: ((stability - 0.15) / 0.15).clamp(0.0, 1.0),
+            attract,
+            detected: 0.12,
+            precision: Some(0.4),
+            recall: Some(0.5),
+        });
+    }
+    let showcase = result.showcase.as_mut().expect("images have one");
+    let images = vec![showcase.neighbours[0].query.clone()];
+    showcase.clusters = vec![Cluster {
+        size: 1200,
+        most_frequent: Some((0, 300)),
+        images,
+    }];
+    runs
+}
+
+#[test]
+fn detected_classes_have_curves_and_images() {
+    let heading = "<h3>Detected classes</h3>";
+    assert!(!render_html(&one_image_run()).contains(heading));
+    let page = render_html(&detecting(|_| 0.5, 0.0));
+    for part in [
+        heading,
+        "<h4>Clusters</h4>",
+        "<h4>Stability and strength</h4>",
+        "<h4>Detected pairs</h4>",
+        "<h4>Clusters of planted/bayesian</h4>",
+        "1,200 images, 25 % of class ",
+        "Points: share of these that are of one class.",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn clusters_that_only_attraction_made_reproducible_are_told() {
+    let told = "became reproducible only after they were attracted: stability 0.20 before and 0.80 at the end.";
+    let rising = |epoch: usize| if epoch < 5 { 0.2 } else { 0.8 };
+    assert!(render_html(&detecting(rising, 0.5)).contains(told));
+    for others in [
+        detecting(rising, 0.0),
+        detecting(|epoch| 0.4 + 0.01 * epoch as f64, 0.5),
+        detecting(|_| 0.2, 0.5),
+    ] {
+        assert!(!render_html(&others).contains("became reproducible only"));
+    }
 }
 
 fn one_image_run() -> Runs {

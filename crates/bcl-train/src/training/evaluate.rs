@@ -10,7 +10,7 @@ use bcl_collective::Collective;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
 use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
 use bcl_methods::Method;
-use bcl_report::result::Metrics;
+use bcl_report::result::{DetectionRecord, Metrics};
 use burn::{
     data::{
         dataloader::{DataLoader, DataLoaderIterator, Progress},
@@ -180,6 +180,19 @@ pub struct Evaluated {
     /// The label-free estimate of the encoder's AUC.
     pub alpha_hat: Option<f64>,
     live: LiveMetrics,
+}
+
+impl Evaluated {
+    /// Also shows the detection that the epoch trained with, if any.
+    pub fn show_detection(&mut self, found: Option<DetectionRecord>) {
+        let Some(found) = found else { return };
+        self.live.extend([
+            (live_metrics::CLUSTERS, found.clusters as f64),
+            (live_metrics::STABILITY, found.stability),
+            (live_metrics::STRENGTH, found.strength),
+            (live_metrics::DETECTED, found.detected),
+        ]);
+    }
 }
 
 impl ItemLazy for Evaluated {

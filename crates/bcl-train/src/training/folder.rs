@@ -24,6 +24,8 @@ use std::{
 const RECIPE: &str = "recipe.toml";
 const INVOCATION: &str = "run.json";
 const METRICS: &str = "metrics.jsonl";
+
+const CLUSTERS_HEADER: &str = "image,first_half,second_half";
 /// The file of the encoder in the folder of a run.
 pub const MODEL: &str = "model.bpk";
 const RESULT: &str = "result.json";
@@ -329,6 +331,29 @@ impl RunFolder {
     /// The metrics, one line per epoch.
     pub fn metrics_file(&self) -> PathBuf {
         self.path.join(METRICS)
+    }
+
+    /// The detected clusters of the training images, one line per image; only if the recipe has `[recovery]`.
+    pub fn clusters_file(&self) -> PathBuf {
+        self.path.join("clusters.csv")
+    }
+
+    /// Writes the clusters of the training images by the clusters of two halves.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write_clusters(&self, [first, second]: &[Vec<u32>; 2]) -> Result<(), Error> {
+        let lines = first.iter().zip(second).enumerate();
+        let lines = lines.map(|(image, (first, second))| format!("{image},{first},{second}\n"));
+        let text = format!("{CLUSTERS_HEADER}\n{}", lines.collect::<String>());
+        Ok(bcl_files::write_whole(&self.clusters_file(), text.as_bytes())?)
+    }
+
+    /// Reads the clusters of the training images by the clusters of the first half; `None` if nothing was detected, or if the file was changed.
+    pub fn read_clusters(&self) -> Option<Vec<u32>> {
+        let text = fs::read_to_string(self.clusters_file()).ok()?;
+        let lines = text.strip_prefix(CLUSTERS_HEADER)?.lines().skip(1);
+        lines.map(|line| line.split(',').nth(1)?.parse().ok()).collect()
     }
 
     /// The loss within epochs, one line per point; only if `logging.every` asks for it.

@@ -23,6 +23,14 @@ pub const ALPHA_HAT: &str = "alpha_hat";
 pub const EFFECTIVE_SAMPLE_SIZE: &str = "ess";
 /// Name of the share of anchors at the floor of the loss.
 pub const FLOORED: &str = "floored";
+/// Name of the number of clusters that the epoch's detection has.
+pub const CLUSTERS: &str = "clusters";
+/// Name of the stability of these clusters.
+pub const STABILITY: &str = "stability";
+/// Name of the strength of the detection in the epoch.
+pub const STRENGTH: &str = "strength";
+/// Name of the share of all pairs that were detected.
+pub const DETECTED: &str = "pairs";
 /// Name of the metric that selects the epoch.
 pub const SELECTED: &str = "selected";
 
@@ -84,7 +92,8 @@ impl LiveMetric {
         if self.count == 0 {
             return SerializedEntry::not_available(None);
         }
-        SerializedEntry::new(format!("{:.4}", self.mean()), self.mean().to_string())
+        let digits = if self.key == CLUSTERS { 0 } else { 4 };
+        SerializedEntry::new(format!("{:.digits$}", self.mean()), self.mean().to_string())
     }
 }
 

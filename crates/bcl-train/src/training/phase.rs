@@ -9,7 +9,9 @@ use super::{
     evaluate::{EvaluationLoader, EvaluationTask},
     folder::RunFolder,
     learned::Learned,
-    live_metrics::{ALPHA_HAT, EFFECTIVE_SAMPLE_SIZE, FLOORED, LOSS, LiveMetric, SELECTED},
+    live_metrics::{
+        ALPHA_HAT, CLUSTERS, DETECTED, EFFECTIVE_SAMPLE_SIZE, FLOORED, LOSS, LiveMetric, SELECTED, STABILITY, STRENGTH,
+    },
     numbered::numbered,
     plan::{EpochPlan, PlannedLoader},
     progress::Progress,
@@ -205,6 +207,10 @@ impl PhaseRun {
             .metric_valid_numeric(LiveMetric::new(ALPHA_HAT))
             .metric_valid_numeric(LiveMetric::new(EFFECTIVE_SAMPLE_SIZE))
             .metric_valid_numeric(LiveMetric::new(FLOORED))
+            .metric_valid_numeric(LiveMetric::new(CLUSTERS))
+            .metric_valid_numeric(LiveMetric::new(STABILITY))
+            .metric_valid_numeric(LiveMetric::new(STRENGTH))
+            .metric_valid_numeric(LiveMetric::new(DETECTED))
             .num_epochs(self.until.at_most())
             .label(&self.label);
         let epoch_loop = Arc::new(EpochLoop {

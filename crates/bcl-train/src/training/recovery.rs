@@ -191,11 +191,16 @@ impl RecoveryState {
         self.sums = bank.sums().to_vec();
         self.shares = bank.weights().to_vec();
         self.figures.strength = (f64::from(self.figures.gate) * config.progress_after(epoch)) as f32;
-        let record = (self.figures.detections > 0.0).then(|| self.record(classes.as_deref()));
+        let record = (self.figures.detections > 0.0).then(|| self.record(config, classes.as_deref()));
         Ok((self, record))
     }
 
-    fn record(&self, classes: Option<&[u32]>) -> DetectionRecord {
+    /// The cluster of each sample in two labelings.
+    pub fn labels(&self) -> &[Vec<u32>; 2] {
+        &self.labels
+    }
+
+    fn record(&self, config: &RecoveryConfig, classes: Option<&[u32]>) -> DetectionRecord {
         let shared: Vec<Shared> = self.labels.iter().map(|labels| Shared::of(labels, classes)).collect();
         let mean = |of: fn(&Shared) -> f64| shared.iter().map(of).sum::<f64>() / shared.len() as f64;
         let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
@@ -205,6 +210,7 @@ impl RecoveryState {
             stability: self.figures.stability.into(),
             gate: self.figures.gate.into(),
             strength: self.figures.strength.into(),
+            attract: config.attract,
             detected: share(detected, mean(|shared| shared.all)).unwrap_or(0.0),
             precision: classes.and_then(|_| share(right, detected)),
             recall: classes.and_then(|_| share(right, mean(|shared| shared.true_pairs))),

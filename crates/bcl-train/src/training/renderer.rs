@@ -95,7 +95,7 @@ impl Renderer {
         parts.collect::<Vec<_>>().join("  ")
     }
 
-    /// Loss, selecting metric, α̂, effective sample size, share of floored anchors.
+    /// Loss, selecting metric, α̂, effective sample size, share of floored anchors, and the detection that the epoch trained with.
     fn figures(&self) -> impl Iterator<Item = String> {
         let show = |key: &str, name: &str| self.values.get(key).map(|value| format!("{name} {value}"));
         let parts = [
@@ -104,6 +104,10 @@ impl Renderer {
             show(live_metrics::ALPHA_HAT, "α̂"),
             show(live_metrics::EFFECTIVE_SAMPLE_SIZE, "ess"),
             show(live_metrics::FLOORED, "floored"),
+            show(live_metrics::CLUSTERS, "clusters"),
+            show(live_metrics::STABILITY, "stability"),
+            show(live_metrics::STRENGTH, "strength"),
+            show(live_metrics::DETECTED, "pairs"),
         ];
         parts.into_iter().flatten()
     }

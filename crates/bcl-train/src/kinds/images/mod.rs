@@ -29,7 +29,7 @@ use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{KnownIds, SearchPath, Seed};
 use bcl_eval::{
     Interrupt,
-    images::{FeatureExtractor, ImageEvaluator, MeasuredAuc, has_labelled_test, showcase, why_probes_are_off},
+    images::{FeatureExtractor, ImageEvaluator, MeasuredAuc, clusters, has_labelled_test, showcase, why_probes_are_off},
 };
 use bcl_files::notice;
 use bcl_images::{Collection, ImageData};
@@ -37,7 +37,7 @@ use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_recipe::{DataFacts, ImageRecipe, RecoveryConfig, check_precision};
 use bcl_report::{
     collapse::collapse,
-    result::{Chosen, DataSize, Metrics, Phase},
+    result::{Chosen, DataSize, DetectionRecord, Metrics, Phase},
 };
 use burn::module::Module;
 pub use encoded::Encoded;
@@ -242,10 +242,22 @@ impl Kind for ImageRecipe {
             ));
         }
         let _working = run.working("drawing maps and evaluating baselines");
-        let showcase = showcase(&evaluator, &features, Seed(run.recipe.seed))?;
+        let mut showcase = showcase(&evaluator, &features, Seed(run.recipe.seed))?;
         drop(features);
+        let images = &run.data.train;
+        let found = run.recipe.recovery.as_ref().and_then(|_| run.around.folder.read_clusters());
+        if let Some(found) = found.filter(|found| found.len() == images.len()) {
+            showcase.clusters = clusters(images, &found)?;
+        }
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let records = trained.records();
+        if let Some([before, after]) = DetectionRecord::rose_after_attraction(&trained.progress.records) {
+            notice::warn(format_args!(
+                "{}, seed {}: clusters became reproducible only after they were attracted (stability {before:.2} before, {after:.2} at the end), \
+                 which attraction can cause by itself; look at the clusters in the report, and compare with recovery.attract = 0",
+                run.recipe.name, run.recipe.seed
+            ));
+        }
         let oracle = run.recipe.oracle_metric();
         let oracle = oracle.and_then(|metric| best(&records, |record| record.test.as_ref(), metric));
         Ok(Outcome {

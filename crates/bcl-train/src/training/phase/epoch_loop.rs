@@ -156,7 +156,11 @@ impl PhaseRun {
             None => None,
         };
         let (state, record) = on_first(&*self.processes, || {
-            recovery.state().after_epoch(config, *seed, epoch, features)
+            let found = recovery.state().after_epoch(config, *seed, epoch, features)?;
+            if found.1.is_some() {
+                self.folder.write_clusters(found.0.labels())?;
+            }
+            Ok(found)
         })?;
         let model = model.with_recovery(Some(recovery.with(&state)));
         learner.load_model(burn::module::Module::into_record(model));
@@ -355,7 +359,9 @@ impl PhaseRun {
         if first_weight_not_finite(&model).is_some() {
             return Err(self.diverged_at_the_end(&probe, &model));
         }
-        let evaluated = InferenceStep::step(&model, task);
+        let mut evaluated = InferenceStep::step(&model, task);
+        let before = self.progress.of_phase().last();
+        evaluated.show_detection(before.and_then(|record| record.detection));
         match &evaluated.metrics {
             Some(Err(error)) if error.is_divergence() => {
                 return Err(self.diverged_at_the_end(&probe, &model));
