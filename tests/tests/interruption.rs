@@ -131,6 +131,8 @@ impl Case {
             Self::scored(&[
                 "--set",
                 "recovery={warmup=2,ramp=2,every=2,components=4,clusters='coarser',attract=0.3}",
+                "--set",
+                "loss.temperature={kind='harmonic',start=0.5,end=0.2,steps=3}",
             ]),
             Self::scored(&["--set", "method={kind='nnclr',support=50,hidden=4}"]),
             Self::direct(&["--set", "method={kind='byol',hidden=4,momentum_schedule='cosine'}"]),

@@ -14,7 +14,7 @@
 
 use crate::Objective;
 use bcl_core::Scores;
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::{Bool, DType, Tensor};
 
 /// Detected pairs of one class among the training samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +41,14 @@ impl Detected {
         }
     }
 
-    fn applied_to(&self, scores: Scores, shared: [Tensor<2, Bool>; 2]) -> Scores {
-        let dtype = scores.negatives.dtype();
+    /// The probabilities `P_ij`, for scores of this type.
+    pub(crate) fn probabilities(&self, shared: [Tensor<2, Bool>; 2], dtype: DType) -> Tensor<2> {
         let [first, second] = shared.map(|shared| shared.float().cast(dtype));
-        let probabilities = (first + second) * (self.strength / 2.0);
+        (first + second) * (self.strength / 2.0)
+    }
+
+    fn applied_to(&self, scores: Scores, shared: [Tensor<2, Bool>; 2]) -> Scores {
+        let probabilities = self.probabilities(shared, scores.negatives.dtype());
         let scores = if self.attract > 0.0 {
             self.attracted(scores, probabilities.clone())
         } else {
@@ -96,7 +100,7 @@ fn eliminated(scores: Scores, probabilities: Tensor<2>) -> Scores {
 mod tests {
     use super::*;
     use bcl_core::{EstimatorConfig, InfoNceLossConfig, SideInformation};
-    use burn::tensor::{DType, Device, TensorData};
+    use burn::tensor::{Device, TensorData};
 
     const ANCHORS: usize = 3;
     const NEGATIVES: usize = 4;

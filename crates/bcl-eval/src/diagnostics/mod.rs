@@ -4,7 +4,9 @@
 mod calibration;
 mod false_negatives;
 
-use bcl_core::{Estimator, Scores, SideInformation, auc, posterior::Posterior};
+pub use calibration::Predictors;
+
+use bcl_core::{Estimator, Scores, SideInformation, auc};
 use bcl_report::histogram;
 use bcl_report::result::{CalibrationBin, FalseNegatives};
 use burn::tensor::Tensor;
@@ -32,7 +34,7 @@ pub struct Diagnostics {
     pub auc_unlabelled: Option<f64>,
     /// P(false negative > true negative), which the papers use as α; `None` without true classes.
     pub alpha_labels: Option<f64>,
-    /// Calibration of P(TN|x); empty without true classes or a posterior.
+    /// Calibration of P(TN|x); empty without true classes or anything that predicts it.
     pub calibration: Vec<CalibrationBin>,
     /// Share of the gradient that false negatives get; `None` without true classes.
     pub false_negatives: Option<FalseNegatives>,
@@ -40,7 +42,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Measures scores under an estimator.
-    pub fn measure(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator, posterior: Option<Posterior>) -> Self {
+    pub fn measure(scores: &Scores, side: &SideInformation, estimator: &dyn Estimator, predictors: &Predictors) -> Self {
         let num_negatives = scores.num_negatives();
         let counted = counted(scores);
         if !all_finite(scores, &counted) {
@@ -63,9 +65,7 @@ impl Diagnostics {
                 .same_class
                 .as_ref()
                 .and_then(|same_class| auc::auc_of_classes(scores, same_class)),
-            calibration: posterior
-                .map(|posterior| calibration::calibration(scores, side, &counted, posterior))
-                .unwrap_or_default(),
+            calibration: calibration::calibration(scores, side, &counted, predictors),
             false_negatives: false_negatives::false_negatives(scores, side, &counted, estimator),
         }
     }
@@ -162,7 +162,7 @@ fn quantiles(mut weights: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bcl_core::EstimatorConfig;
+    use bcl_core::{EstimatorConfig, posterior::Posterior};
     use burn::tensor::{Device, TensorData};
 
     #[test]
@@ -202,8 +202,11 @@ mod tests {
     const FINITE: [f32; 6] = [0.4, 0.3, -0.1, 0.2, 0.5, 0.1];
 
     fn measured(scores: &Scores) -> Vec<Diagnostics> {
-        let posterior = Posterior::new(0.9, 0.9, 0.1).unwrap();
-        let measured = |config: &EstimatorConfig| Diagnostics::measure(scores, &side(), config.init().as_ref(), Some(posterior));
+        let predictors = Predictors {
+            posterior: Some(Posterior::new(0.9, 0.9, 0.1).unwrap()),
+            same_cluster: None,
+        };
+        let measured = |config: &EstimatorConfig| Diagnostics::measure(scores, &side(), config.init().as_ref(), &predictors);
         EstimatorConfig::all().iter().map(measured).collect()
     }
 
@@ -270,12 +273,17 @@ mod tests {
                     .find(|config| config.name() == kind)
                     .unwrap();
                 config.set_parameter("temperature", temperature);
-                let found = Diagnostics::measure(&separated(), &SideInformation::none(), config.init().as_ref(), None);
+                let found = Diagnostics::measure(
+                    &separated(),
+                    &SideInformation::none(),
+                    config.init().as_ref(),
+                    &Predictors::default(),
+                );
                 assert_eq!(found.floored, Some(expected), "{kind} at {temperature}");
             }
         }
         let info_nce = bcl_core::InfoNceLossConfig::new().with_temperature(0.07).init();
-        let found = Diagnostics::measure(&separated(), &SideInformation::none(), &info_nce, None);
+        let found = Diagnostics::measure(&separated(), &SideInformation::none(), &info_nce, &Predictors::default());
         assert_eq!(found.floored, None, "InfoNCE has no floor");
     }
 
@@ -284,7 +292,12 @@ mod tests {
         let half: Vec<bool> = (0..16 * 64).map(|i| i < 8 * 64).collect();
         let mask = Tensor::from_data(TensorData::new(half, [16, 64]), &Device::flex());
         let debiased = bcl_core::DebiasedLossConfig::new().with_temperature(0.07).init();
-        let found = Diagnostics::measure(&separated().with_mask(mask), &SideInformation::none(), &debiased, None);
+        let found = Diagnostics::measure(
+            &separated().with_mask(mask),
+            &SideInformation::none(),
+            &debiased,
+            &Predictors::default(),
+        );
         assert_eq!(found.floored, Some(1.0));
     }
 

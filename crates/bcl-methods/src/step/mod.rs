@@ -10,7 +10,7 @@ pub use rates::{RunningRates, StepRates};
 
 use crate::{Detected, Embeddings, Method, Objective, rows_of};
 use bcl_collective::{Alone, Collective};
-use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, SideInformation, gradient_cache::blocks};
+use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
 use burn::{
     optim::GradientsParams,
@@ -124,9 +124,32 @@ impl<B> Step<B> {
     ) -> Option<(&Detected, [Tensor<2, Bool>; 2])> {
         let detected = self.detected.as_deref()?;
         let device = embeddings.tables().next()?.into_rows().device();
-        let shared = |labels: &[u32]| method.same_class(&M::relabelled(&self.batch, labels)?, anchors.clone(), &device);
+        Some((detected, self.sharing(method, detected, anchors, &device)?))
+    }
+
+    /// The negatives of some anchors that share their anchor's cluster in each labeling.
+    fn sharing<M: Method<Batch = B>>(
+        &self,
+        method: &M,
+        detected: &Detected,
+        anchors: Range<usize>,
+        device: &Device,
+    ) -> Option<[Tensor<2, Bool>; 2]> {
+        let shared = |labels: &[u32]| method.same_class(&M::relabelled(&self.batch, labels)?, anchors.clone(), device);
         let [first, second] = &detected.labels;
-        Some((detected, [shared(first)?, shared(second)?]))
+        Some([shared(first)?, shared(second)?])
+    }
+
+    /// The probability that each negative of the batch is of its anchor's class by a detection, `[num_anchors, num_negatives]`, for scores of this
+    /// type; `None` if the method does not say which samples its negatives are.
+    pub fn detected_probabilities<M: Method<Batch = B>>(
+        &self,
+        method: &M,
+        detected: &Detected,
+        scores: &Scores,
+    ) -> Option<Tensor<2>> {
+        let shared = self.sharing(method, detected, 0..scores.num_anchors(), &scores.negatives.device())?;
+        Some(detected.probabilities(shared, scores.negatives.dtype()))
     }
 
     /// Side information of some anchors: their noise and, if the batch has classes, which negatives are false.

@@ -59,7 +59,7 @@ impl Comparison {
         if self.metrics.iter().any(|metric| metric == CALIBRATION_ERROR) {
             lines.push(format!(
                 "{CALIBRATION_ERROR}: P(TN|x) calibration error, the mean difference between the predicted and the observed share of true \
-                 negatives after the last epoch. Estimators without a posterior have none."
+                 negatives after the last epoch. Without a posterior and detected clusters there is none."
             ));
         }
         lines.extend(self.seeds());

@@ -8,8 +8,8 @@ use crate::result::CalibrationBin;
 /// One reliability diagram per recipe with calibration data.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = view.charted().iter().filter_map(|recipe| diagram(recipe, id));
-    let intro =
-        "P(TN|x) is the estimator's probability that a negative is a true negative. Points on the diagonal are well calibrated.";
+    let intro = "P(TN|x) is the probability of the estimator, of detected clusters, or of both that a negative is a true negative. Points on the diagonal are well \
+         calibrated.";
     figure::section("Calibration", &format!("{intro}{}", view.uncharted()), "", charts)
 }
 

@@ -4,12 +4,13 @@ use super::{
     live_metrics::{self, LiveMetrics},
     recovery::TrainingFeatures,
 };
-use bcl_methods::step::Step;
-
 use bcl_collective::Collective;
 use bcl_core::{Estimator, Scores, posterior::Posterior};
-use bcl_eval::{EvaluationError, diagnostics::Diagnostics};
-use bcl_methods::Method;
+use bcl_eval::{
+    EvaluationError,
+    diagnostics::{Diagnostics, Predictors},
+};
+use bcl_methods::{Detected, Method, step::Step};
 use bcl_report::result::{DetectionRecord, Metrics};
 use burn::{
     data::{
@@ -56,6 +57,8 @@ pub struct EvaluationTask<M: Method> {
     pub probe: Step<M::Batch>,
     /// The posterior behind the estimator, if it has one.
     pub posterior: Option<Posterior>,
+    /// The false negatives that the epoch's losses left out, if it detected any.
+    pub detected: Option<Arc<Detected>>,
     /// Share of false negatives that the label-free estimate of the AUC assumes.
     pub tau_plus: f64,
 }
@@ -68,6 +71,7 @@ impl<M: Method> Clone for EvaluationTask<M> {
             select_by: self.select_by.clone(),
             probe: self.probe.clone(),
             posterior: self.posterior,
+            detected: self.detected.clone(),
             tau_plus: self.tau_plus,
         }
     }
@@ -87,6 +91,7 @@ impl<M: Method> EvaluationTask<M> {
             select_by,
             probe,
             posterior: None,
+            detected: None,
             tau_plus,
         }
     }
@@ -96,6 +101,11 @@ impl<M: Method> EvaluationTask<M> {
         self.probe.estimator = estimator;
         self.posterior = posterior;
         self
+    }
+
+    /// Sets the detection that the epoch trained with.
+    pub fn with_detected(self, detected: Option<Arc<Detected>>) -> Self {
+        Self { detected, ..self }
     }
 
     /// Leaves out the metrics of the encoder: only the diagnostics remain.
@@ -120,7 +130,12 @@ impl<M: Method> EvaluationTask<M> {
                 let side = self
                     .probe
                     .side_information(method, 0..scores.num_anchors(), &scores.negatives.device());
-                Diagnostics::measure(&scores, &side, self.probe.estimator(), self.posterior)
+                let detected = self.detected.as_deref();
+                let predictors = Predictors {
+                    posterior: self.posterior,
+                    same_cluster: detected.and_then(|detected| self.probe.detected_probabilities(method, detected, &scores)),
+                };
+                Diagnostics::measure(&scores, &side, self.probe.estimator(), &predictors)
             }
             Err(_) => Diagnostics::default(),
         };

@@ -354,7 +354,8 @@ impl PhaseRun {
             .estimator
             .as_ref()
             .and_then(|estimator| estimator.posterior(&self.progress));
-        let task = task.with_estimator(estimator.cloned(), posterior);
+        let detected = self.detected(&learner.model());
+        let task = task.with_estimator(estimator.cloned(), posterior).with_detected(detected);
         let probe = task.probe.clone();
         if first_weight_not_finite(&model).is_some() {
             return Err(self.diverged_at_the_end(&probe, &model));
