@@ -75,12 +75,13 @@ fn num_differences(one: &Value, other: &Value) -> usize {
     }
 }
 
-/// A recipe without its name and its loss, but with the temperature.
+/// A recipe without its name, its loss and what detects false negatives, but with the temperature.
 fn apart_from_loss(row: &Row) -> Value {
     let mut recipe = row.json();
     let temperature = recipe.pointer("/loss/temperature").cloned();
     if let Some(recipe) = recipe.as_object_mut() {
         recipe.remove("name");
+        recipe.remove("recovery");
         recipe.insert("loss".to_owned(), temperature.unwrap_or_default());
     }
     recipe
@@ -130,6 +131,16 @@ mod tests {
         assert!(Family::All.pairs(&rows).iter().all(|pair| pair.0 < 4 && pair.1 < 4));
         // Nobody knows which items a user would like.
         assert!(with_oracles("table10/ml-100k").iter().all(|row| !row.is_oracle));
+    }
+
+    #[test]
+    fn a_detection_is_compared_with_info_nce_and_has_no_oracle_of_its_own() {
+        let mut rows = Row::find("recovery/planted", None, &[], &Ranges::builtin()).unwrap();
+        rows.extend(Row::oracles(&rows));
+        assert_eq!(rows.iter().filter(|row| row.is_oracle).count(), 1);
+        let pairs = named(Family::InfoNce, "recovery/planted");
+        assert_eq!(pairs.len(), 3, "{pairs:?}");
+        assert!(pairs.iter().all(|pair| pair.ends_with(" - infonce")), "{pairs:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
 use super::space::{Entry, Ranges, Space, overrides};
-use bcl_recipe::{DroppedKeys, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
+use bcl_recipe::{DroppedKeys, ImageRecipe, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
 use bcl_train::error::Error;
 use serde_json::Value;
 use std::mem;
@@ -79,7 +79,7 @@ impl Row {
         row.space = match row.recipe {
             // Settings of graph encoders cannot be chosen on a part of the graphs.
             Recipe::Graphs(_) => Space::default(),
-            _ => ranges.of(row.is_recommender(), &row.loss_name()),
+            _ => ranges.of(row.is_recommender(), &row.loss_kind()),
         };
         // Keys that a flag sets or that the recipe does not have are not searched. A schedule gives way to given ranges only.
         let mut space = mem::take(&mut row.space);
@@ -185,12 +185,24 @@ impl Row {
         self.recipe.as_kind::<RecommenderRecipe>().is_some()
     }
 
-    /// The kind of the loss, or the method if it has a loss of its own.
-    pub fn loss_name(&self) -> String {
+    /// The kind of the loss, or the method if that has a loss of its own.
+    pub fn loss_kind(&self) -> String {
         if self.has("loss") {
             self.text("loss.kind")
         } else {
             self.method()
+        }
+    }
+
+    /// The kind of the loss and what it does with detected false negatives, such as `info_nce, eliminate`.
+    pub fn loss_name(&self) -> String {
+        let recovery = self
+            .recipe
+            .as_kind::<ImageRecipe>()
+            .and_then(|recipe| recipe.recovery.as_ref());
+        match recovery {
+            Some(recovery) => format!("{}, {}", self.loss_kind(), recovery.name()),
+            None => self.loss_kind(),
         }
     }
 
@@ -230,7 +242,7 @@ impl Row {
 /// Checks that an entry of a file of ranges is of use: for the rows of a table, or for an estimator that it does not have.
 fn check(entry: &Entry, table: &str, rows: &[Row]) -> Result<(), String> {
     entry.check_name()?;
-    let is_meant = |row: &&Row| row.is_recommender() == entry.is_recommender && entry.is_for(&row.loss_name());
+    let is_meant = |row: &&Row| row.is_recommender() == entry.is_recommender && entry.is_for(&row.loss_kind());
     let meant: Vec<&Row> = rows.iter().filter(is_meant).collect();
     let value = [(entry.key.clone(), entry.range.at(0.0))];
     match meant.first() {

@@ -58,7 +58,7 @@ impl Fixed {
             "negatives" | "n" | "N" if row.method() == "cmc" => ("method.negatives", whole(value)),
             // A batch of B images with two views has 2B - 2 negatives per anchor.
             "negatives" | "n" | "N" => ("training.batch_size", whole(value / 2.0 + 1.0)),
-            "beta" if row.loss_name() != "bayesian" => return None,
+            "beta" if row.loss_kind() != "bayesian" => return None,
             "temperature" => ("loss.temperature", value.into()),
             "beta" => ("loss.beta", value.into()),
             "alpha" => ("loss.alpha", value.into()),

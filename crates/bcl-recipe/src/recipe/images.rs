@@ -272,8 +272,7 @@ impl ImageRecipe {
             None => self.method.name().to_owned(),
         };
         match &self.recovery {
-            Some(recovery) if recovery.attract > 0.0 => format!("{name}, attract"),
-            Some(_) => format!("{name}, eliminate"),
+            Some(recovery) => format!("{name}, {}", recovery.name()),
             None => name,
         }
     }

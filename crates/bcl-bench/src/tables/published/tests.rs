@@ -144,7 +144,7 @@ fn every_row_is_searched_and_accepts_all_of_its_ranges() {
                     .unwrap_or_else(|error| panic!("{part}/{}: {error}", row.name));
             }
             let own = row.space.0.keys().filter(|key| key.starts_with("loss.")).count();
-            let has_loss = EstimatorConfig::all().iter().any(|loss| loss.name() == row.loss_name());
+            let has_loss = EstimatorConfig::all().iter().any(|loss| loss.name() == row.loss_kind());
             assert_eq!(own > 0, has_loss && !is_of_graphs, "{part}/{}", row.name);
         }
     }

@@ -53,6 +53,11 @@ impl Default for RecoveryConfig {
 }
 
 impl RecoveryConfig {
+    /// What becomes of detected pairs, in a word: `eliminate` or `attract`.
+    pub fn name(&self) -> &'static str {
+        if self.attract > 0.0 { "attract" } else { "eliminate" }
+    }
+
     /// Checks that every number is in its range.
     ///
     /// # Errors
