@@ -8,6 +8,7 @@ mod wide;
 use super::*;
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
+use bcl_methods::Detected;
 use deviations::Deviations;
 use wide::Wide;
 
@@ -97,6 +98,7 @@ struct Steps<'a> {
     mode: Mode,
     /// The steps before, on these halves of the images.
     before: &'a [usize],
+    detected: Option<Arc<Detected>>,
 }
 
 impl WithMethod for Steps<'_> {
@@ -105,7 +107,9 @@ impl WithMethod for Steps<'_> {
     fn call<M: ImageMethod>(self, method: M) -> Vec<Outcome> {
         let model = trained(self.config, model(method, self.precision), self.before);
         let of_estimator = |estimator| {
-            let mut step = step_of(&self.processes, self.config, estimator, self.mode).with_gradient_cache(self.gradient_cache);
+            let mut step = step_of(&self.processes, self.config, estimator, self.mode)
+                .with_gradient_cache(self.gradient_cache)
+                .with_detected(self.detected.clone());
             step.noise = step.noise.map(|noise| noise.cast(self.precision.dtype()));
             let mut copy = model.clone();
             let output = copy.step(step);
@@ -129,6 +133,7 @@ fn alone(config: &MethodConfig, precision: Precision, mode: Mode) -> Vec<Outcome
         gradient_cache: None,
         mode,
         before: BEFORE,
+        detected: None,
     };
     config.init(start_in(config, precision), steps)
 }
@@ -150,6 +155,7 @@ fn on_processes(
             gradient_cache,
             mode,
             before: BEFORE,
+            detected: None,
         };
         config.init(start_in(config, precision), steps)
     });
@@ -218,6 +224,41 @@ fn every_method_and_estimator_has_the_step_of_the_whole_batch_on_any_number_of_p
 }
 
 #[test]
+fn a_step_with_detected_classes_is_that_of_the_whole_batch_on_any_number_of_processes() {
+    let config = MethodConfig::default();
+    let labels = [3, 2].map(|clusters| (0..2 * IMAGES as u32).map(|image| image % clusters).collect());
+    for attract in [0.0, 0.4] {
+        let detected = Arc::new(Detected {
+            labels: labels.clone(),
+            strength: 0.7,
+            attract,
+        });
+        let steps = |processes: Arc<dyn Collective>, gradient_cache, detected: Option<&Arc<Detected>>| {
+            let steps = Steps {
+                config: &config,
+                processes,
+                precision: Precision::F64,
+                gradient_cache,
+                mode: Mode::Eval,
+                before: &[],
+                detected: detected.cloned(),
+            };
+            config.init(start_in(&config, Precision::F64), steps)
+        };
+        let whole = steps(Arc::new(Alone), None, Some(&detected));
+        let without = steps(Arc::new(Alone), None, None);
+        assert!((whole[0].loss - without[0].loss).abs() > 0.01, "the detection counts");
+        for (size, gradient_cache) in [(1, Some(2)), (2, None), (3, Some(2)), (4, None)] {
+            let found = Threads::run(size, |processes| {
+                steps(Arc::new(Checked::new(processes)), gradient_cache, Some(&detected))
+            });
+            assert_equal(&found[0], &whole, 1e-12, &format!("attract {attract} on {size} processes"));
+            assert!(found.iter().all(|of_process| *of_process == found[0]));
+        }
+    }
+}
+
+#[test]
 fn synchronised_batch_normalisation_has_the_step_of_the_whole_batch() {
     for config in methods() {
         // Groups keep images apart that it would normalise together.
@@ -239,6 +280,7 @@ fn synchronised_batch_normalisation_has_the_step_of_the_whole_batch() {
                 gradient_cache,
                 mode: Mode::Train,
                 before: &[],
+                detected: None,
             };
             config.init(start, steps)
         };
