@@ -245,7 +245,7 @@ fn a_schedule_may_count_steps() {
         values(r#"{"kind":"harmonic","start":1.0,"steps":1}"#),
         [1.0, 0.5, 0.25, 1.0 / 401.0]
     );
-    assert_eq!(values(r#"{"kind":"harmonic","start":0.9,"end":0.1,"steps":3}"#)[2], 0.5);
+    assert_eq!(values(r#"{"kind":"harmonic","start":0.75,"end":0.25,"steps":3}"#)[2], 0.5);
     assert_eq!(
         values(r#"{"kind":"linear","start":1.0,"end":0.0,"steps":4}"#),
         [1.0, 0.75, 0.25, 0.0]

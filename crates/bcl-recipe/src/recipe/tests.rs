@@ -993,13 +993,13 @@ fn schedules_are_refused_with_line_key_and_remedy() {
         ),
         (
             "{ kind = 'cosin', start = 0.5, end = 0.1, epochs = 50 }",
-            "a.toml:5: loss.temperature.kind is \"cosin\", but must be one of \"constant\", \"linear\", \"cosine\", \"steps\", \"learned\"; \
+            "a.toml:5: loss.temperature.kind is \"cosin\", but must be one of \"constant\", \"linear\", \"cosine\", \"harmonic\", \"steps\", \"learned\"; \
              did you mean cosine?",
         ),
         (
             "{ kind = 'linear', start = 0.5, end = 0.1, epoch = 50 }",
             "a.toml:5: unknown key loss.temperature.epoch; did you mean loss.temperature.epochs?; [loss.temperature] of kind \"linear\" has \
-             kind, start, end, epochs",
+             kind, start, end, epochs, steps",
         ),
         (
             "{ kind = 'linear', start = 'warm', end = 0.1, epochs = 50 }",

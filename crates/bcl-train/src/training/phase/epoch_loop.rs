@@ -109,6 +109,7 @@ impl PhaseRun {
             let started = Instant::now();
             let estimator = self.estimator.as_ref().map(|estimator| estimator.at(&self.progress));
             self.train_epoch(components, learner, loader, estimator.as_ref())?;
+            let estimator = self.estimator_of_step().or(estimator);
             let processes = self.processes.clone();
             let when = format!("after epoch {}", self.progress.epoch + 1);
             refuse_different_weights(&*processes, &learner.model(), &when)?;
@@ -245,6 +246,11 @@ impl PhaseRun {
         }
         emit_train(components, LearnerEvent::EndSplit(epoch + 1));
         Ok(())
+    }
+
+    /// The estimator of the next step, if it is another one than at the start of the epoch.
+    fn estimator_of_step(&self) -> Option<Arc<dyn Estimator>> {
+        self.estimator.as_ref()?.of_step(&self.progress)
     }
 
     /// The pairs that the losses of the current epoch leave out.
