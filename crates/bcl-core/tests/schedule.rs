@@ -386,30 +386,6 @@ fn every_value_that_a_parameter_can_take_is_in_its_range() {
         (
             "lambda",
             "augmented",
-            r#"{"kind":"linear","start":0.0,"end":0.5}"#,
-            "lambda.epochs is missing; give the number of epochs, or of training steps as steps",
-        ),
-        (
-            "lambda",
-            "augmented",
-            r#"{"kind":"harmonic","start":1.0,"epochs":4,"steps":4}"#,
-            "lambda.steps cannot be combined with epochs; give one of them",
-        ),
-        (
-            "lambda",
-            "augmented",
-            r#"{"kind":"harmonic","start":1.0,"steps":0}"#,
-            "lambda.steps is 0, but must be in [1, 1000000000]",
-        ),
-        (
-            "temperature",
-            "info_nce",
-            r#"{"kind":"harmonic","start":1.0,"steps":5}"#,
-            "temperature.end is 0, but must be in [1e-6, 1000000]",
-        ),
-        (
-            "lambda",
-            "augmented",
             r#"{"kind":"steps","values":[0.5],"epochs":[4]}"#,
             "lambda.values has 1 numbers, but must have one more than epochs, which has 1",
         ),
@@ -444,6 +420,39 @@ fn every_value_that_a_parameter_can_take_is_in_its_range() {
     let valid = r#"{"kind":"steps","values":[0.1,1],"epochs":[4]}"#;
     for config in EstimatorConfig::all() {
         assert_eq!(refused(&[("temperature", valid)], config.name()), "");
+    }
+}
+
+#[test]
+fn a_schedule_spans_epochs_or_steps() {
+    for (parameter, kind, text, expected) in [
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"linear","start":0.0,"end":0.5}"#,
+            "lambda.epochs is missing; give the number of epochs, or of training steps as steps",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"harmonic","start":1.0,"epochs":4,"steps":4}"#,
+            "lambda.steps cannot be combined with epochs; give one of them",
+        ),
+        (
+            "lambda",
+            "augmented",
+            r#"{"kind":"harmonic","start":1.0,"steps":0}"#,
+            "lambda.steps is 0, but must be in [1, 1000000000]",
+        ),
+        (
+            "temperature",
+            "info_nce",
+            r#"{"kind":"harmonic","start":1.0,"steps":5}"#,
+            "temperature.end is 0, but must be in [1e-6, 1000000]",
+        ),
+    ] {
+        let found = refused(&[(parameter, text)], kind);
+        assert!(found.starts_with(expected), "{found}");
     }
 }
 

@@ -192,7 +192,7 @@ impl DetectionRecord {
             .filter(|found| found.attract > 0.0);
         // The first with a strength was measured before it attracted anything.
         let before = found.find(|found| found.strength > 0.0)?;
-        let after = found.last()?;
+        let after = found.next_back()?;
         let rose = before.gate < 1.0 && after.stability - before.stability > Self::NOTABLE_RISE;
         rose.then_some([before.stability, after.stability])
     }

@@ -15,7 +15,7 @@ type Value = fn(&DetectionRecord) -> Option<f64>;
 /// The charts of the section, and the clusters of each recipe; empty if no run detects anything.
 pub(super) fn section(view: &DataView, id: &str) -> String {
     let charts = [clusters(view, id), reliability(view, id), pairs(view, id)];
-    let pictures = view.recipes.iter().flat_map(|recipe| {
+    let pictures = view.recipes.iter().filter_map(|recipe| {
         let showcase = recipe.runs[0].0.showcase.as_ref();
         showcase.and_then(|showcase| examples(recipe, showcase))
     });
