@@ -179,7 +179,7 @@ pub struct DetectionRecord {
 }
 
 impl DetectionRecord {
-    /// A stability that rises by more than the width of the detector's gate could have closed the gate before.
+    /// The width of the detector's gate: a rise by so much takes it from shut to fully open.
     const NOTABLE_RISE: f64 = 0.15;
 
     /// The stability before anything was attracted and at the end, if clusters that could not be fully trusted before became reproducible only

@@ -99,8 +99,8 @@ impl EpochEstimator {
         self.config_at(progress).alpha()
     }
 
-    /// The values of parameters with a schedule in the epoch under way, or after its last step if they change from step to step. The trained value of a learned temperature takes the place of its
-    /// initial one.
+    /// The values of parameters with a schedule in the epoch under way, or after its last step if they change from step to step. The trained
+    /// value of a learned temperature takes the place of its initial one.
     pub fn scheduled(&self, progress: &Progress, temperature: Option<f64>) -> BTreeMap<String, f64> {
         let value = |(parameter, schedule): (&str, &Schedule)| {
             let value = match schedule {

@@ -203,13 +203,7 @@ impl PhaseRun {
         let mut number = first_step;
         while let Some(step) = batches.next() {
             let mut step = step.map_err(Error::of_batch)?.on_processes(self.processes.clone());
-            if let Some(estimator) = self
-                .estimator
-                .as_ref()
-                .and_then(|estimator| estimator.of_step(&self.progress))
-            {
-                step.estimator = Some(estimator);
-            }
+            step.estimator = self.estimator_of_step().or(step.estimator);
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;
