@@ -154,6 +154,28 @@ fn baselines(view: &DataView) -> Vec<Reference> {
 /// Beyond this number of seeds, faint lines would be a single blot, and the page would be large.
 const FAINT_LINES: usize = 20;
 
+/// Reads a value from an epoch's record, if present.
+pub(super) type Value = fn(&EpochRecord) -> Option<f64>;
+
+/// The lines of several values over epochs, told apart by their shapes, without those of single seeds.
+pub(super) fn several<const N: usize>(view: &DataView, kinds: [(Shape, &str, Value); N]) -> Vec<Series> {
+    let mut series = Vec::new();
+    for (shape, symbol, value) in kinds {
+        for mut line in over_seeds(view, RecipeView::shown_epochs, value) {
+            if line.shape == Shape::Line {
+                line.name = if view.recipes.len() > 1 {
+                    format!("{}, {symbol}", line.name)
+                } else {
+                    symbol.to_owned()
+                };
+                line.shape = shape;
+                series.push(line);
+            }
+        }
+    }
+    series
+}
+
 /// Per recipe: one line, or for several seeds the line of their mean and one faint line per seed, unless there are too many to tell apart.
 pub(super) fn over_seeds<'a, Epochs: Iterator<Item = &'a EpochRecord>>(
     view: &DataView<'a>,

@@ -1,16 +1,13 @@
 //! What a detector of false negatives found: numbers of clusters, how reproducible and how right they are, and images of each.
 
-use super::curves::{over_epochs, over_seeds};
+use super::curves::{Value, over_epochs, over_seeds, several};
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::chart::{Series, Shape};
+use crate::chart::Shape;
 use crate::markup::{each, escape};
 use crate::result::DetectionRecord;
 use crate::showcase::{Cluster, Showcase};
 use crate::units::count;
-
-/// Reads a number of a detection, if present.
-type Value = fn(&DetectionRecord) -> Option<f64>;
 
 /// The charts of the section, and the clusters of each recipe; empty if no run detects anything.
 pub(super) fn section(view: &DataView, id: &str) -> String {
@@ -33,13 +30,12 @@ pub(super) fn section(view: &DataView, id: &str) -> String {
     figure::section("Detected classes", &intro, &figure::legend_of(view), figures)
 }
 
-fn over_epochs_of(view: &DataView, value: Value) -> Vec<Series> {
-    over_seeds(view, RecipeView::shown_epochs, |record| value(record.detection.as_ref()?))
-}
-
 fn clusters(view: &DataView, id: &str) -> Option<Figure> {
-    let chart = over_epochs("Clusters", "Number of clusters after each epoch; one line per recipe.", 0)
-        .with_series(over_epochs_of(view, |found| Some(found.clusters as f64)));
+    let chart = over_epochs("Clusters", "Number of clusters after each epoch; one line per recipe.", 0).with_series(over_seeds(
+        view,
+        RecipeView::shown_epochs,
+        |record| Some(record.detection?.clusters as f64),
+    ));
     let caption =
         "The largest number whose stability is at least half of the best one (finer), or three quarters of it (coarser).";
     Some(Figure::new("Clusters", chart.to_svg(&format!("{id}-clusters"))?, caption))
@@ -47,8 +43,8 @@ fn clusters(view: &DataView, id: &str) -> Option<Figure> {
 
 fn reliability(view: &DataView, id: &str) -> Option<Figure> {
     let kinds: [(Shape, &str, Value); 2] = [
-        (Shape::Line, "strength", |found| Some(found.strength)),
-        (Shape::Dots, "stability", |found| Some(found.stability)),
+        (Shape::Line, "strength", |record| Some(record.detection?.strength)),
+        (Shape::Dots, "stability", |record| Some(record.detection?.stability)),
     ];
     let chart = over_epochs(
         "Stability and strength",
@@ -65,9 +61,9 @@ fn reliability(view: &DataView, id: &str) -> Option<Figure> {
 
 fn pairs(view: &DataView, id: &str) -> Option<Figure> {
     let kinds: [(Shape, &str, Value); 3] = [
-        (Shape::Line, "share of all pairs", |found| Some(found.detected)),
-        (Shape::Dots, "precision", |found| found.precision),
-        (Shape::Rings, "recall", |found| found.recall),
+        (Shape::Line, "share of all pairs", |record| Some(record.detection?.detected)),
+        (Shape::Dots, "precision", |record| record.detection?.precision),
+        (Shape::Rings, "recall", |record| record.detection?.recall),
     ];
     let series = several(view, kinds);
     let is_known = series.iter().any(|series| series.shape == Shape::Dots);
@@ -84,26 +80,6 @@ fn pairs(view: &DataView, id: &str) -> Option<Figure> {
         );
     }
     Some(Figure::new("Detected pairs", chart.to_svg(&format!("{id}-pairs"))?, &caption))
-}
-
-/// The curves of several numbers, told apart by their shapes.
-fn several<const N: usize>(view: &DataView, kinds: [(Shape, &str, Value); N]) -> Vec<Series> {
-    let of_kind = |(shape, symbol, value): (Shape, &str, Value)| {
-        let lines = over_epochs_of(view, value).into_iter();
-        let lines = lines.filter(|line| line.shape == Shape::Line);
-        let several = view.recipes.len() > 1;
-        let named = move |mut line: Series| {
-            line.name = if several {
-                format!("{}, {symbol}", line.name)
-            } else {
-                symbol.to_owned()
-            };
-            line.shape = shape;
-            line
-        };
-        lines.map(named).collect::<Vec<_>>()
-    };
-    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 fn examples(recipe: &RecipeView, showcase: &Showcase) -> Option<Figure> {

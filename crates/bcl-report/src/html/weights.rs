@@ -1,10 +1,9 @@
 //! How the estimator weights negatives: weights, effective sample size, floor, α.
 
-use super::curves::{over_epochs, over_seeds};
+use super::curves::{Value, over_epochs, over_seeds, several};
 use super::figure::{self, Figure};
 use super::view::{DataView, RecipeView};
-use crate::chart::{FanChart, HistogramStrip, Quantiles, Reference, Series, Shape};
-use crate::result::EpochRecord;
+use crate::chart::{FanChart, HistogramStrip, Quantiles, Reference, Shape};
 
 /// The charts of the section.
 pub(super) fn section(view: &DataView, id: &str) -> String {
@@ -105,31 +104,14 @@ fn gradient(view: &DataView, id: &str) -> Option<Figure> {
     ))
 }
 
-/// Reads a value from an epoch's record, if present.
-type Value = fn(&EpochRecord) -> Option<f64>;
-
 fn alpha(view: &DataView, id: &str) -> Option<Figure> {
-    let mut series: Vec<Series> = Vec::new();
     let kinds: [(Shape, &str, Value); 3] = [
         (Shape::Line, "α", |record| record.alpha),
         (Shape::Dots, "label-free AUC", |record| record.alpha_hat),
         (Shape::Rings, "AUC from labels", |record| record.alpha_labels),
     ];
-    let mut present = [false; 3];
-    for (index, (shape, symbol, value)) in kinds.into_iter().enumerate() {
-        for mut line in over_seeds(view, RecipeView::shown_epochs, value) {
-            if line.shape == Shape::Line {
-                line.name = if view.recipes.len() > 1 {
-                    format!("{}, {symbol}", line.name)
-                } else {
-                    symbol.to_owned()
-                };
-                line.shape = shape;
-                present[index] = true;
-                series.push(line);
-            }
-        }
-    }
+    let series = several(view, kinds);
+    let present = kinds.map(|(shape, ..)| series.iter().any(|line| line.shape == shape));
     let chart = over_epochs(
         "α and the encoder's AUC",
         "The α used by the weights (lines), and the encoder's AUC estimated without labels (points) and measured with labels (rings).",
