@@ -158,7 +158,7 @@ impl PhaseRun {
         };
         let (state, record) = on_first(&*self.processes, || {
             let found = recovery.state().after_epoch(config, *seed, epoch, features)?;
-            if found.1.is_some() {
+            if found.1.is_some() && config.detects_after(epoch) {
                 self.folder.write_clusters(found.0.labels())?;
             }
             Ok(found)
