@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The rule that chooses the number of clusters: the largest k whose stability is at least a share of the best.
 ///
 /// ```text
-/// k* = max { k : s_k >= fraction · max s },    k = 2, 4, 8, ..., largest
+/// k* = max { k : s_k >= fraction · max s },    k in 2, 4, 8, ... and largest
 /// ```
 ///
 /// Larger k are finer, and too many clusters cost less than too few.
@@ -30,10 +30,16 @@ impl ClusterCount {
         largest: 64,
     };
 
-    /// All candidates for so many points: the powers of two up to the largest, with at least two points per cluster.
+    /// The rule with another largest number of clusters.
+    pub fn at_most(self, largest: usize) -> Self {
+        Self { largest, ..self }
+    }
+
+    /// All candidates for so many points: the powers of two below the largest, and the largest, with at least two points per cluster.
     pub fn grid(&self, num_points: usize) -> Vec<usize> {
-        let candidates = (1..usize::BITS).map(|power| 1_usize << power);
-        candidates.take_while(|&k| k <= self.largest && 2 * k <= num_points).collect()
+        let powers = (1..usize::BITS).map(|power| 1_usize << power);
+        let candidates = powers.take_while(|&k| k < self.largest).chain([self.largest]);
+        candidates.take_while(|&k| 2 * k <= num_points).collect()
     }
 
     /// The candidates beside a number chosen earlier: half of it, itself, and twice as many.
@@ -119,6 +125,8 @@ mod tests {
         assert_eq!(ClusterCount::FINER.near(8, 1000), [4, 8, 16]);
         assert_eq!(ClusterCount::FINER.near(2, 1000), [2, 4]);
         assert_eq!(ClusterCount::COARSER.near(64, 1000), [32, 64]);
+        assert_eq!(ClusterCount::COARSER.at_most(10).grid(1000), [2, 4, 8, 10]);
+        assert_eq!(ClusterCount::COARSER.at_most(2).grid(1000), [2]);
     }
 
     #[test]

@@ -163,11 +163,12 @@ impl RecoveryState {
             bank.update(row, &unit(features)).map_err(refused)?;
         }
         if config.detects_after(epoch) {
+            let count = match config.clusters {
+                ClusterRule::Coarser => ClusterCount::COARSER,
+                _ => ClusterCount::FINER,
+            };
             let detector = Detector {
-                count: match config.clusters {
-                    ClusterRule::Coarser => ClusterCount::COARSER,
-                    _ => ClusterCount::FINER,
-                },
+                count: config.max_clusters.map_or(count, |most| count.at_most(most)),
                 ..Detector::default()
             };
             let earlier = self.figures.detections as usize;
@@ -303,6 +304,21 @@ mod tests {
         let detected = model.detected(&config).unwrap();
         assert_eq!(detected.strength, 0.5);
         assert!(detected.labels.iter().all(|labels| labels.len() == 40));
+    }
+
+    #[test]
+    fn there_are_no_more_clusters_than_the_recipe_allows() {
+        let config = RecoveryConfig {
+            warmup: 1,
+            max_clusters: Some(3),
+            ..config()
+        };
+        let (_, record) = recovery()
+            .state()
+            .after_epoch(&config, Seed(1), 1, Some(features(true)))
+            .unwrap();
+        let most = record.unwrap().clusters;
+        assert!((2..=3).contains(&most), "{most}");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub struct RecoveryConfig {
     pub components: usize,
     /// How many clusters there are.
     pub clusters: ClusterRule,
+    /// Most clusters, 2 to 4096; by default 128, and 64 with the coarser rule. If the number of classes is known or guessed, once or twice that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_clusters: Option<usize>,
     /// Largest share of the positives' weight that detected pairs get, in [0, 1); 0 attracts none.
     pub attract: f64,
 }
@@ -32,10 +35,10 @@ pub struct RecoveryConfig {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClusterRule {
-    /// The largest with half of the best agreement, up to 128.
+    /// The largest with half of the best agreement.
     #[default]
     Finer,
-    /// The largest with three quarters of the best agreement, up to 64.
+    /// The largest with three quarters of the best agreement.
     Coarser,
 }
 
@@ -47,6 +50,7 @@ impl Default for RecoveryConfig {
             every: 2,
             components: 20,
             clusters: ClusterRule::Finer,
+            max_clusters: None,
             attract: 0.0,
         }
     }
@@ -67,6 +71,9 @@ impl RecoveryConfig {
         count_in("ramp", self.ramp, 1, MOST_EPOCHS)?;
         count_in("every", self.every, 1, MOST_EPOCHS)?;
         count_in("components", self.components, 2, 4096)?;
+        if let Some(clusters) = self.max_clusters {
+            count_in("max_clusters", clusters, 2, 4096)?;
+        }
         in_half_open("attract", self.attract, 0.0, 1.0)
     }
 
