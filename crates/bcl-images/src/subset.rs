@@ -1,4 +1,4 @@
-//! Subsets of a data set: some of its classes, or only labelled images.
+//! Subsets of a data set: some of its classes, some images of each, or only labelled images.
 
 use crate::error::{ImageError, did_you_mean, excerpt};
 use crate::{Collection, ImageData};
@@ -6,7 +6,7 @@ use bcl_data::Seed;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// Which classes of a data set to use. The default is all.
+/// Which part of a data set to use. The default is all.
 ///
 /// ```
 /// use bcl_images::{PlantedImagesConfig, Subset};
@@ -26,18 +26,29 @@ pub struct Subset {
     /// Seed that draws two classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_random_classes: Option<u64>,
+    /// Training images of each class, the first ones; images without a class are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_per_class: Option<usize>,
 }
 
 impl Subset {
     /// Checks the choice as far as possible without the data.
     ///
     /// # Errors
-    /// Returns an error if classes are chosen in both ways, if there are fewer than two, or if one is repeated.
+    /// Returns an error if classes are chosen in both ways, if there are fewer than two, if one is repeated, or if classes have no training images.
     pub fn check(&self) -> Result<(), ImageError> {
+        if self.train_per_class == Some(0) {
+            return Err(bad_choice(
+                "data.train_per_class",
+                "no image",
+                "at least one of each class is needed",
+            ));
+        }
         match self {
             Self {
                 classes: Some(classes),
                 two_random_classes: Some(_),
+                ..
             } => Err(bad_choice(
                 "data.two_random_classes",
                 "two classes",
@@ -54,24 +65,26 @@ impl Subset {
         }
     }
 
-    /// Selects the classes in train and test.
+    /// Selects the classes in train and test, and the images of each class in train.
     ///
     /// # Errors
-    /// Returns the errors of [`check`](Self::check) and [`Collection::select_classes`].
+    /// Returns the errors of [`check`](Self::check), [`Collection::select_classes`] and [`Collection::first_of_each_class`].
     pub fn apply(&self, data: ImageData) -> Result<ImageData, ImageError> {
         self.check()?;
         let classes = match (&self.classes, self.two_random_classes) {
-            (Some(classes), _) => classes.clone(),
-            (None, Some(seed)) => data.train.two_random_classes(Seed(seed))?.to_vec(),
-            (None, None) => return Ok(data),
+            (Some(classes), _) => Some(classes.clone()),
+            (None, Some(seed)) => Some(data.train.two_random_classes(Seed(seed))?.to_vec()),
+            (None, None) => None,
         };
-        Ok(ImageData {
-            name: data.name,
-            train: data.train.select_classes(&classes)?,
-            test: data.test.select_classes(&classes)?,
-            skipped: data.skipped,
-            notes: data.notes,
-        })
+        let ImageData { mut train, mut test, .. } = data;
+        if let Some(classes) = classes {
+            train = train.select_classes(&classes)?;
+            test = test.select_classes(&classes)?;
+        }
+        if let Some(count) = self.train_per_class {
+            train = train.first_of_each_class(count)?;
+        }
+        Ok(ImageData { train, test, ..data })
     }
 }
 
@@ -121,6 +134,32 @@ impl Collection {
             }
         }
         Ok(subset)
+    }
+
+    /// Selects the first images of each class, in their original order; images without a class are left out.
+    ///
+    /// # Errors
+    /// Returns an error that names the first class with fewer images, and if there are no classes.
+    pub fn first_of_each_class(&self, count: usize) -> Result<Self, ImageError> {
+        let chosen = format!("{count} image(s) per class");
+        let bad = |reason: &str| Err(bad_choice("data.train_per_class", &chosen, reason));
+        if self.classes().is_empty() {
+            return bad("these images have no classes");
+        }
+        let mut taken = vec![0; self.classes().len()];
+        let mut subset = Self::new(self.classes().to_vec());
+        for (index, &label) in self.labels().iter().enumerate() {
+            let Some(class) = label else { continue };
+            let taken = &mut taken[class as usize];
+            if *taken < count {
+                *taken += 1;
+                subset.push_from(self, index, label);
+            }
+        }
+        match self.classes().iter().zip(taken).find(|(_, taken)| *taken < count) {
+            Some((class, taken)) => bad(&format!("`{}` has only {taken}", excerpt(class))),
+            None => Ok(subset),
+        }
     }
 
     /// Draws two different classes; all pairs are equally probable.

@@ -51,6 +51,37 @@ fn images_without_label_are_left_out_for_probes() {
 }
 
 #[test]
+fn the_first_training_images_of_each_class_are_taken() {
+    let labels = [Some(1), Some(0), None, Some(1), Some(1), Some(0)];
+    let data = ImageData {
+        name: "pets".into(),
+        train: images(&labels, &["cat", "dog"]),
+        test: images(&labels, &["cat", "dog"]),
+        skipped: Vec::new(),
+        notes: Vec::new(),
+    };
+    let first = |count| Subset {
+        train_per_class: Some(count),
+        ..Subset::default()
+    };
+    let two = first(2).apply(data.clone()).unwrap();
+    assert_eq!(two.train.labels(), [Some(1), Some(0), Some(1), Some(0)]);
+    assert_eq!([0, 1, 2, 3].map(|index| two.train.get(index).pixels[0]), [0, 1, 3, 5]);
+    assert_eq!(two.test, data.test);
+    let refused = |count, data| first(count).apply(data).unwrap_err().to_string();
+    assert_eq!(
+        refused(3, data.clone()),
+        "data.train_per_class chooses 3 image(s) per class, but `cat` has only 2. Change `data.train_per_class`"
+    );
+    assert!(refused(0, data.clone()).contains("at least one"));
+    let unlabelled = ImageData {
+        train: images(&[None], &[]),
+        ..data
+    };
+    assert!(refused(1, unlabelled).contains("no classes"));
+}
+
+#[test]
 fn an_unknown_class_is_named_with_those_there_are() {
     let error = animals().select_classes(&["frog", "Dogs"]).unwrap_err().to_string();
     assert_eq!(

@@ -162,6 +162,7 @@ impl RunRecipe for ImageRecipe {
         "data.images",
         "data.classes",
         "data.two_random_classes",
+        "data.train_per_class",
         "data.skip_broken",
         "data.background",
         "data.orientation",

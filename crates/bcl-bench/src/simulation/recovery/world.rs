@@ -17,6 +17,8 @@ pub(super) const VIEW: usize = LATENT + NOISE;
 /// Sub-clusters per class, and nuisance clusters.
 const SUB_CLUSTERS: usize = 3;
 const NUISANCES: usize = 10;
+/// Degrees of freedom of heavy tails.
+const TAIL: usize = 5;
 
 /// What a world has beside its classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -28,6 +30,8 @@ pub enum Structure {
     SubClusters,
     /// The largest class has ten times the samples of the smallest.
     Imbalance,
+    /// Every class has a covariance of its own, and tails are heavy: Student's t with [`TAIL`] degrees of freedom.
+    Shapes,
     /// Ten clusters that are independent of the class.
     Nuisance,
 }
@@ -42,13 +46,14 @@ pub struct World {
 }
 
 impl World {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::plain(2),
         Self::plain(4),
         Self::plain(10),
         Self::plain(30),
         Self::ten(Structure::SubClusters),
         Self::ten(Structure::Imbalance),
+        Self::ten(Structure::Shapes),
         Self::ten(Structure::Nuisance),
     ];
 
@@ -71,6 +76,7 @@ impl World {
             Structure::Plain => format!("C = {}", self.num_classes),
             Structure::SubClusters => "3 sub-clusters per class".to_owned(),
             Structure::Imbalance => "imbalance 10:1".to_owned(),
+            Structure::Shapes => "shapes and heavy tails".to_owned(),
             Structure::Nuisance => "10 nuisance clusters".to_owned(),
         }
     }
@@ -124,6 +130,8 @@ pub(super) struct Scene {
     nuisances: Vec<f64>,
     /// `[VIEW, VIEW]`
     mixing: Vec<f32>,
+    /// `[num_classes, CLASS, CLASS]`: turns unit noise into noise of a class. Variances are 1 on average.
+    shapes: Vec<f64>,
 }
 
 impl Scene {
@@ -138,6 +146,7 @@ impl Scene {
             sub_centres: normals(world.num_classes * SUB_CLUSTERS * CLASS, separation),
             nuisances: normals(NUISANCES * BESIDE, 1.0),
             mixing: normals(VIEW * VIEW, 0.25).into_iter().map(|value| value as f32).collect(),
+            shapes: normals(world.num_classes * CLASS * CLASS, (CLASS as f64).sqrt().recip()),
         }
     }
 
@@ -157,7 +166,11 @@ impl Scene {
             // Drawn in every world, so that worlds differ as little as they can.
             let (sub, nuisance) = (rng.random_range(0..SUB_CLUSTERS), rng.random_range(0..NUISANCES));
             let sub = &self.sub_centres[(class * SUB_CLUSTERS + sub) * CLASS..][..CLASS];
-            let noise: Vec<f64> = normals(LATENT, rng).collect();
+            let mut noise: Vec<f64> = normals(LATENT, rng).collect();
+            if self.world.structure == Structure::Shapes {
+                let shaped = self.shaped(class, &noise[..CLASS], rng);
+                noise[..CLASS].copy_from_slice(&shaped);
+            }
             for dim in 0..CLASS {
                 let of_sub = if self.world.structure == Structure::SubClusters {
                     sub[dim]
@@ -178,6 +191,18 @@ impl Scene {
             samples.labels.push(class);
         }
         samples
+    }
+
+    /// Unit noise with the covariance of a class, divided by the root of one draw of χ² for all dimensions: a multivariate t.
+    fn shaped(&self, class: usize, noise: &[f64], rng: &mut Xoshiro256PlusPlus) -> [f64; CLASS] {
+        let shape = &self.shapes[class * CLASS * CLASS..][..CLASS * CLASS];
+        let squares: f64 = normals(TAIL, rng).map(|value| value * value).sum();
+        let scale = ((TAIL - 2) as f64 / squares).sqrt();
+        let product = |dim: usize| {
+            let row = &shape[dim * CLASS..][..CLASS];
+            row.iter().zip(noise).map(|(weight, value)| weight * value).sum::<f64>()
+        };
+        std::array::from_fn(|dim| scale * product(dim))
     }
 
     /// One fresh view of each of some samples, `[count, VIEW]`: `tanh([L + 0.5 N, N] M)`.
@@ -222,6 +247,40 @@ mod tests {
         let pairs: f64 = (0..10).map(|class| (count(class) / 20_000.0).powi(2)).sum();
         assert!((pairs - world.tau_plus()).abs() < 0.005, "{pairs} and {}", world.tau_plus());
         assert!((World::plain(4).tau_plus() - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shaped_classes_have_the_variance_of_plain_ones_and_heavier_tails() {
+        let draw = |structure| {
+            let samples = Scene::draw(World::ten(structure), Seed(3)).samples(40_000, &mut Seed(4).rng());
+            // Of one class, in all dimensions that carry it, around the mean of each.
+            let rows: Vec<&[f32]> = samples.latents.chunks(LATENT).collect();
+            let of_class: Vec<&[f32]> = rows
+                .into_iter()
+                .zip(&samples.labels)
+                .filter(|(_, label)| **label == 2)
+                .map(|(row, _)| row)
+                .collect();
+            let count = of_class.len() as f64;
+            let moment = |power: i32| -> f64 {
+                let of_dim = |dim: usize| {
+                    let mean = of_class.iter().map(|row| f64::from(row[dim])).sum::<f64>() / count;
+                    of_class
+                        .iter()
+                        .map(|row| (f64::from(row[dim]) - mean).powi(power))
+                        .sum::<f64>()
+                        / count
+                };
+                (0..CLASS).map(of_dim).sum::<f64>() / CLASS as f64
+            };
+            (moment(2), moment(4) / moment(2).powi(2))
+        };
+        let (plain, shaped) = (draw(Structure::Plain), draw(Structure::Shapes));
+        assert!(
+            (plain.0 - 0.49).abs() < 0.02 && (shaped.0 - 0.49).abs() < 0.15,
+            "{plain:?} {shaped:?}"
+        );
+        assert!((plain.1 - 3.0).abs() < 0.2 && shaped.1 > 5.0, "{plain:?} {shaped:?}");
     }
 
     #[test]

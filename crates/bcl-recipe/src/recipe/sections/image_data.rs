@@ -68,6 +68,9 @@ pub struct ImageDataConfig {
     /// Seed that draws two classes to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_random_classes: Option<u64>,
+    /// Training images of each class to use, the first ones; by default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_per_class: Option<usize>,
     /// How to generate planted images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planted: Option<PlantedImagesConfig>,
@@ -236,6 +239,7 @@ impl ImageDataConfig {
         Subset {
             classes: self.classes.clone(),
             two_random_classes: self.two_random_classes,
+            train_per_class: self.train_per_class,
         }
     }
 }
