@@ -212,6 +212,31 @@ impl Scores {
         self
     }
 
+    /// Counts each negative as `1 - P` negatives, where P is the probability that it is a false one. One with P = 1 is masked out. No gradient
+    /// flows through P.
+    ///
+    /// # Shapes
+    /// - probabilities: `[num_anchors, num_negatives]`
+    ///
+    /// # Panics
+    /// Panics if the shape is another one.
+    pub fn eliminated(self, probabilities: Tensor<2>) -> Self {
+        let weights = -probabilities + 1.0;
+        let counts = weights.clone().greater_elem(0.0);
+        let log_weights = weights.mask_fill(counts.clone().bool_not(), 1.0).log();
+        let (mask, log_weights) = (
+            match self.mask.clone() {
+                Some(mask) => mask.bool_and(counts),
+                None => counts,
+            },
+            match self.log_weights.clone() {
+                Some(others) => others + log_weights,
+                None => log_weights,
+            },
+        );
+        self.with_mask(mask).with_log_weights(log_weights)
+    }
+
     /// Sets the [lowest value](Self::least_similarity) that a similarity can take, such as [`Similarity::least`](crate::Similarity::least).
     pub fn with_least_similarity(mut self, least: impl Into<Option<f64>>) -> Self {
         self.least_similarity = least.into();

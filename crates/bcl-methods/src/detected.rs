@@ -54,7 +54,7 @@ impl Detected {
         } else {
             scores
         };
-        eliminated(scores, probabilities)
+        scores.eliminated(probabilities)
     }
 
     /// Adds detected negatives to the positives.
@@ -76,24 +76,6 @@ impl Detected {
         scores.positives_mask = None;
         scores.with_positive_weights(weights)
     }
-}
-
-/// Counts each negative as `1 - P` negatives.
-fn eliminated(scores: Scores, probabilities: Tensor<2>) -> Scores {
-    let weights = -probabilities + 1.0;
-    let counts = weights.clone().greater_elem(0.0);
-    let log_weights = weights.mask_fill(counts.clone().bool_not(), 1.0).log();
-    let (mask, log_weights) = (
-        match scores.mask.clone() {
-            Some(mask) => mask.bool_and(counts),
-            None => counts,
-        },
-        match scores.log_weights.clone() {
-            Some(others) => others + log_weights,
-            None => log_weights,
-        },
-    );
-    scores.with_mask(mask).with_log_weights(log_weights)
 }
 
 #[cfg(test)]

@@ -7,15 +7,21 @@ use burn::tensor::Tensor;
 /// Computes the share of false negatives among all negatives, and their share of the gradient; `None` without true classes or if the
 /// gradient is zero.
 ///
-/// "Gradient" means the gradient of the estimator's mean loss with respect to the scores of the negatives.
+/// "Gradient" means the gradient of the estimator's mean loss with respect to the scores of the negatives, which count as `1 - same_cluster`
+/// negatives if clusters were detected. Where detected pairs are attracted, too, it is only what pushes them apart.
 pub(super) fn false_negatives(
     scores: &Scores,
     side: &SideInformation,
     counted: &[bool],
     estimator: &dyn Estimator,
+    same_cluster: Option<&Tensor<2>>,
 ) -> Option<FalseNegatives> {
     let same_class: Vec<bool> = side.same_class.clone()?.into_data().iter::<bool>().collect();
-    let gradient = gradient(scores, side, estimator);
+    let trained = match same_cluster {
+        Some(probabilities) => scores.clone().eliminated(probabilities.clone()),
+        None => scores.clone(),
+    };
+    let gradient = gradient(&trained, side, estimator);
     let entries = || (0..gradient.len()).filter(|&i| counted[i]);
     let total: f64 = entries().map(|i| gradient[i]).sum();
     let of_false: f64 = entries().filter(|&i| same_class[i]).map(|i| gradient[i]).sum();
@@ -64,7 +70,7 @@ mod tests {
     }
 
     fn measured(scores: &Scores, estimator: &dyn Estimator) -> Option<FalseNegatives> {
-        false_negatives(scores, &side(), &[true; 8], estimator)
+        false_negatives(scores, &side(), &[true; 8], estimator, None)
     }
 
     #[test]
@@ -96,12 +102,37 @@ mod tests {
     }
 
     #[test]
+    fn detected_false_negatives_get_as_much_less_as_they_are_probable() {
+        let info_nce = InfoNceLossConfig::new().with_temperature(0.5).init();
+        let of = |probability: f32| {
+            let zero = 0.0;
+            let detected = [[probability, zero, zero, zero], [zero, probability, zero, zero]];
+            let detected = Tensor::<2>::from_data(detected, &Device::flex());
+            false_negatives(&scores(), &side(), &[true; 8], &info_nce, Some(&detected)).unwrap()
+        };
+        let without = measured(&scores(), &info_nce).unwrap();
+        assert!((of(0.0).gradient - without.gradient).abs() < 1e-6);
+        assert_eq!(of(1.0).gradient, 0.0);
+        assert_eq!(of(1.0).share, 0.25, "the share is of all negatives");
+        // Each false negative counts as half a one.
+        let x = |score: f64| (score / 0.5_f64).exp();
+        let rows = [(0.9, 0.7, [0.1, -0.2, 0.0]), (0.8, 0.6, [0.1, -0.1, -0.3])];
+        let (of_false, all) = rows.iter().fold((0.0, 0.0), |(of_false, all), (positive, detected, others)| {
+            let half = x(*detected) / 2.0;
+            let mass = half + others.iter().map(|&score| x(score)).sum::<f64>();
+            let whole = x(*positive) + mass;
+            (of_false + half / whole, all + mass / whole)
+        });
+        assert!((of(0.5).gradient - of_false / all).abs() < 1e-6);
+    }
+
+    #[test]
     fn masked_negatives_take_no_part() {
         let device = Device::flex();
         let mask = Tensor::<2>::from_data([[0, 1, 1, 1], [1, 0, 1, 1]], &device).bool();
         let counted = [false, true, true, true, true, false, true, true];
         let scores = scores().with_mask(mask);
-        let found = false_negatives(&scores, &side(), &counted, &InfoNceLossConfig::new().init()).unwrap();
+        let found = false_negatives(&scores, &side(), &counted, &InfoNceLossConfig::new().init(), None).unwrap();
         assert_eq!((found.share, found.gradient), (0.0, 0.0));
     }
 
@@ -109,12 +140,12 @@ mod tests {
     fn every_estimator_has_a_share_and_without_true_classes_none_has() {
         let side = side().with_noise(Tensor::ones([2], &Device::flex()));
         for config in EstimatorConfig::all() {
-            let found = false_negatives(&scores(), &side, &[true; 8], config.init().as_ref()).unwrap();
+            let found = false_negatives(&scores(), &side, &[true; 8], config.init().as_ref(), None).unwrap();
             assert!((0.0..=1.0).contains(&found.gradient), "{config:?}: {found:?}");
         }
         let info_nce = InfoNceLossConfig::new().init();
         assert_eq!(
-            false_negatives(&scores(), &SideInformation::none(), &[true; 8], &info_nce),
+            false_negatives(&scores(), &SideInformation::none(), &[true; 8], &info_nce, None),
             None
         );
     }

@@ -66,7 +66,13 @@ impl Diagnostics {
                 .as_ref()
                 .and_then(|same_class| auc::auc_of_classes(scores, same_class)),
             calibration: calibration::calibration(scores, side, &counted, predictors),
-            false_negatives: false_negatives::false_negatives(scores, side, &counted, estimator),
+            false_negatives: false_negatives::false_negatives(
+                scores,
+                side,
+                &counted,
+                estimator,
+                predictors.same_cluster.as_ref(),
+            ),
         }
     }
 }
