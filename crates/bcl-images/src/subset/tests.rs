@@ -71,7 +71,7 @@ fn the_first_training_images_of_each_class_are_taken() {
     let refused = |count, data| first(count).apply(data).unwrap_err().to_string();
     assert_eq!(
         refused(3, data.clone()),
-        "data.train_per_class chooses 3 image(s) per class, but `cat` has only 2. Change `data.train_per_class`"
+        "data.train_per_class chooses 3 image(s) per class, but `cat` has only 2. Change `data.train_per_class`."
     );
     assert!(refused(0, data.clone()).contains("at least one"));
     let unlabelled = ImageData {
