@@ -30,7 +30,7 @@ pub enum Structure {
     SubClusters,
     /// The largest class has ten times the samples of the smallest.
     Imbalance,
-    /// Every class has a covariance of its own, and tails are heavy: Student's t with [`TAIL`] degrees of freedom.
+    /// Every class has a covariance of its own, and tails are heavy: Student's t with five degrees of freedom.
     Shapes,
     /// Ten clusters that are independent of the class.
     Nuisance,
@@ -193,7 +193,7 @@ impl Scene {
         samples
     }
 
-    /// Unit noise with the covariance of a class, divided by the root of one draw of χ² for all dimensions: a multivariate t.
+    /// Noise of a class from unit noise: with the covariance of the class, and as a multivariate t, which divides all dimensions by one draw.
     fn shaped(&self, class: usize, noise: &[f64], rng: &mut Xoshiro256PlusPlus) -> [f64; CLASS] {
         let shape = &self.shapes[class * CLASS * CLASS..][..CLASS * CLASS];
         let squares: f64 = normals(TAIL, rng).map(|value| value * value).sum();
