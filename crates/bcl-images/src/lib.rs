@@ -27,7 +27,7 @@
 //! | generate images with known false negatives | [`PlantedImagesConfig`] |
 //! | make random views, as SimCLR does, or multi-crops, as SwAV does | [`ViewsConfig`], [`Views`] |
 //! | make deterministic views for evaluation | [`Views::test_batch`] |
-//! | use some of the classes | [`Subset`] |
+//! | use some of the classes, or some images of each | [`Subset`] |
 //! | hold out images for model selection | [`hold_out()`] |
 //! | draw a few labels of each class | [`few_labels()`] |
 //!

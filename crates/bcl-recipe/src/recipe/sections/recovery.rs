@@ -23,7 +23,7 @@ pub struct RecoveryConfig {
     pub components: usize,
     /// How many clusters there are.
     pub clusters: ClusterRule,
-    /// Most clusters, 2 to 4096; by default 128, and 64 with the coarser rule. If the number of classes is known or guessed, once or twice that.
+    /// Most clusters, 2 to 4096; by default 128, and 64 with the coarser rule. Fewer find more pairs, but halves agree less on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_clusters: Option<usize>,
     /// Largest share of the positives' weight that detected pairs get, in [0, 1); 0 attracts none.
