@@ -1,7 +1,7 @@
 //! Subsets of a data set: some of its classes, some images of each, or only labelled images.
 
 use crate::error::{ImageError, did_you_mean, excerpt};
-use crate::{Collection, ImageData};
+use crate::{Collection, ImageData, by_class};
 use bcl_data::Seed;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -146,20 +146,21 @@ impl Collection {
         if self.classes().is_empty() {
             return bad("these images have no classes");
         }
-        let mut taken = vec![0; self.classes().len()];
-        let mut subset = Self::new(self.classes().to_vec());
-        for (index, &label) in self.labels().iter().enumerate() {
-            let Some(class) = label else { continue };
-            let taken = &mut taken[class as usize];
-            if *taken < count {
-                *taken += 1;
-                subset.push_from(self, index, label);
+        let of_class = by_class(self.labels());
+        let mut chosen = Vec::new();
+        for (class, name) in self.classes().iter().enumerate() {
+            let images = of_class.get(class).map_or(&[][..], Vec::as_slice);
+            match images.get(..count) {
+                Some(first) => chosen.extend_from_slice(first),
+                None => return bad(&format!("`{}` has only {}", excerpt(name), images.len())),
             }
         }
-        match self.classes().iter().zip(taken).find(|(_, taken)| *taken < count) {
-            Some((class, taken)) => bad(&format!("`{}` has only {taken}", excerpt(class))),
-            None => Ok(subset),
+        chosen.sort_unstable();
+        let mut subset = Self::new(self.classes().to_vec());
+        for index in chosen {
+            subset.push_from(self, index, self.labels()[index]);
         }
+        Ok(subset)
     }
 
     /// Draws two different classes; all pairs are equally probable.
