@@ -152,25 +152,17 @@ struct Draws {
 /// A mixture whose parts cancel has no direction.
 const LEAST_LENGTH: f64 = 1e-6;
 
-/// `q · unit(a n_i + (1 - a) n_j)` from the scores of the keys: a product is linear in both.
+/// `q · unit(a n_i + (1 - a) n_j)` from the scores of the keys: a product is linear in both. If the keys are equal, so are the scores, bit for bit:
+/// ranks do not depend on rounding.
 fn mixed(scores: &Scores, keys: &Tensor<2>, share: Tensor<2>, [first, second]: [Tensor<2, Int>; 2]) -> Tensor<2> {
-    let [_, dim] = keys.dims();
     let [num_anchors, count] = share.dims();
-    let rest = -share.clone() + 1.0;
-    let rows = |of: &Tensor<2, Int>, share: &Tensor<2>| {
-        let rows = keys.clone().select(0, of.clone().reshape([num_anchors * count]));
-        rows * share.clone().reshape([num_anchors * count, 1])
-    };
-    let mixtures: Tensor<2> = rows(&first, &share) + rows(&second, &rest);
-    debug_assert_eq!(mixtures.dims()[1], dim);
-    let length = mixtures
-        .square()
-        .sum_dim(1)
-        .sqrt()
-        .reshape([num_anchors, count])
-        .clamp_min(LEAST_LENGTH);
-    let [of_first, of_second] = [first, second].map(|index| scores.negatives.clone().gather(1, index));
-    of_first * (share / length.clone()) + of_second * (rest / length)
+    let [of_first, of_second] = [&first, &second].map(|index| scores.negatives.clone().gather(1, index.clone()));
+    let [first, second] = [first, second].map(|index| keys.clone().select(0, index.reshape([num_anchors * count])));
+    let apart: Tensor<2> = (first - second).square().sum_dim(1).reshape([num_anchors, count]);
+    // |a n_i + (1 - a) n_j|² of unit rows.
+    let squared = -(share.clone() * (-share.clone() + 1.0) * apart) + 1.0;
+    let length = squared.clamp_min(LEAST_LENGTH * LEAST_LENGTH).sqrt();
+    (of_second.clone() + share * (of_first - of_second)) / length
 }
 
 /// `q · unit(b q' + (1 - b) n_j)`, where q' is the query as a constant.
@@ -302,6 +294,18 @@ mod tests {
                 let expected: f32 = mixtures.iter().map(|mixture| mixture[i]).sum();
                 assert!((gradient[anchor * DIM + i] - expected).abs() < 1e-4, "{anchor}, {i}");
             }
+        }
+    }
+
+    #[test]
+    fn mixtures_of_equal_keys_have_the_bits_of_their_score() {
+        let queries = tensor(&unit_rows(ANCHORS, 0.2));
+        let keys = tensor(&vec![unit_rows(1, 1.1).concat(); KEYS]);
+        let negatives = queries.clone().matmul(keys.clone().transpose());
+        let scores = Scores::new(Tensor::full([ANCHORS], 0.5, &queries.device()), negatives);
+        let extended = config().extend(scores, [queries, keys], &[KEYS; ANCHORS], (Seed(7), 0..ANCHORS));
+        for row in values(extended.negatives).chunks(KEYS + 8) {
+            assert_eq!(row[KEYS..KEYS + 5], [row[0]; 5]);
         }
     }
 
