@@ -1,5 +1,6 @@
-//! Convolution on the CPU: Winograd's algorithm or windows of pixels where they suit, otherwise a matrix product. Its operand is the image itself
-//! where each output pixel sees one input pixel, and otherwise made by im2col, a few images at a time so that the columns stay in the cache.
+//! Convolution on the CPU: one matrix for tiny images, Winograd's algorithm or windows of pixels where they suit, otherwise a matrix product. Its operand
+//! is the image itself where each output pixel sees one input pixel, and otherwise made by im2col, a few images at a time so that the columns stay in
+//! the cache.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Flex, TensorMetadata};
@@ -7,6 +8,7 @@ use burn::tensor::DType;
 use faer::traits::ComplexField;
 use rayon::prelude::*;
 
+use super::dense::Dense;
 use super::geometry::Geometry;
 use super::order::Order;
 use super::windows::Windows;
@@ -20,7 +22,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                if let Some(tiling) = tiling(&geometry, &input) {
+                if let Some(dense) = Dense::of(&geometry) {
+                    let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
+                    outputs(&geometry, dense.forward(T::of(&input), T::of(&weight)))
+                } else if let Some(tiling) = tiling(&geometry, &input) {
                     by_tiles(&geometry, &tiling, input, |values| Kernels::new(&geometry, values), weight)
                 } else if let Some(windows) = windows(&geometry, &input) {
                     let (input, weight) = (cpu::contiguous(input), cpu::contiguous(weight));
@@ -43,6 +48,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
+                if let Some(dense) = Dense::of(&geometry) {
+                    let (weight, grad) = (cpu::contiguous(weight), cpu::contiguous(grad));
+                    return inputs(&geometry, dense.input_gradient(T::of(&weight), T::of(&grad)));
+                }
                 if let Some(windows) = windows(&geometry, &input) {
                     let (weight, grad) = (cpu::contiguous(weight), cpu::contiguous(grad));
                     return inputs(&geometry, windows.input_gradient(f32::of(&weight), f32::of(&grad)));
@@ -69,7 +78,10 @@ impl ConvolutionOps for Flex {
         by_float_type!(
             input, T => {
                 let geometry = geometry(&input, &weight, stride, padding);
-                if let Some(tiling) = tiling(&geometry, &input) {
+                if let Some(dense) = Dense::of(&geometry) {
+                    let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
+                    weights(&geometry, dense.weight_gradient(T::of(&input), T::of(&grad)))
+                } else if let Some(tiling) = tiling(&geometry, &input) {
                     let (input, grad) = (cpu::contiguous(input), cpu::contiguous(grad));
                     weights(&geometry, winograd::weight_gradient(&tiling, f32::of(&input), f32::of(&grad)))
                 } else if let Some(windows) = windows(&geometry, &input) {

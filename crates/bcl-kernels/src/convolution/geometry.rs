@@ -62,9 +62,14 @@ impl Geometry {
         self.kernel == [1, 1] && self.shifts()
     }
 
+    /// Number of input pixels per image, for one channel.
+    pub(super) fn input_pixels(&self) -> usize {
+        self.input[0] * self.input[1]
+    }
+
     /// Number of values in one image.
     pub(super) fn image(&self) -> usize {
-        self.channels_in * self.input[0] * self.input[1]
+        self.channels_in * self.input_pixels()
     }
 
     /// Number of output pixels per image, for one channel.

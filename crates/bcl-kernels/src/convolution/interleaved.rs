@@ -9,6 +9,13 @@ const BLOCK: usize = 16;
 /// The input pixel under each kernel tap for each output pixel; `None` in the padding.
 pub(super) struct TapIndices(Vec<Option<usize>>);
 
+/// An output pixel that sees an input pixel through a tap.
+pub(super) struct Seen {
+    pub(super) output: usize,
+    pub(super) input: usize,
+    pub(super) tap: usize,
+}
+
 impl TapIndices {
     pub(super) fn of(geometry: &Geometry) -> Self {
         let pixel = |tap: [usize; 2], output: [usize; 2]| {
@@ -26,9 +33,21 @@ impl TapIndices {
         )
     }
 
+    /// All that is seen of the input, without the padding.
+    pub(super) fn seen(&self, geometry: &Geometry) -> impl Iterator<Item = Seen> {
+        let output_pixels = geometry.output_pixels();
+        self.0.iter().enumerate().filter_map(move |(index, &input)| {
+            Some(Seen {
+                output: index % output_pixels,
+                input: input?,
+                tap: index / output_pixels,
+            })
+        })
+    }
+
     /// im2col: turns images `[channels · pixels, images]` into columns `[taps, output pixels · images]`.
     pub(super) fn gather<T: Value>(&self, geometry: &Geometry, images: &[T], columns: &mut [T]) {
-        let channel = geometry.input[0] * geometry.input[1];
+        let channel = geometry.input_pixels();
         let count = images.len() / (geometry.channels_in * channel);
         let runs = columns.chunks_exact_mut(self.0.len() * count);
         for (columns, pixels) in runs.zip(images.chunks_exact(channel * count)) {
@@ -43,7 +62,7 @@ impl TapIndices {
 
     /// col2im: adds columns back into the images they were gathered from.
     pub(super) fn scatter<T: Value>(&self, geometry: &Geometry, columns: &[T], images: &mut [T]) {
-        let channel = geometry.input[0] * geometry.input[1];
+        let channel = geometry.input_pixels();
         let count = images.len() / (geometry.channels_in * channel);
         let runs = columns.chunks_exact(self.0.len() * count);
         for (columns, pixels) in runs.zip(images.chunks_exact_mut(channel * count)) {

@@ -8,6 +8,7 @@ mod autodiff;
 mod columns;
 #[cfg(feature = "cube")]
 pub(crate) mod cube;
+mod dense;
 mod flex;
 mod geometry;
 mod interleaved;

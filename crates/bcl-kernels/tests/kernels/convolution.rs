@@ -5,9 +5,9 @@ use bcl_kernels::{convolve, portable};
 use burn::tensor::{DType, Device, Tensor};
 
 /// Batch, channels in, height, width; channels out, kernel; stride, padding. Covers large and small images, several groups and parts
-/// with a remainder, kernels larger than the image, strides that skip rows, padding that fills whole windows, kernels of one pixel, for
+/// with a remainder, kernels as large as the image and larger, strides that skip rows, padding that fills whole windows, kernels of one pixel, for
 /// which large images are not copied, and strided kernels over whole vectors of channels, whose windows are read in place.
-const CASES: [([usize; 4], [usize; 2], [usize; 2]); 16] = [
+const CASES: [([usize; 4], [usize; 2], [usize; 2]); 21] = [
     ([3, 2, 7, 5], [4, 3], [1, 1]),
     ([2, 3, 32, 32], [8, 3], [1, 1]),
     ([37, 5, 4, 4], [6, 3], [1, 1]),
@@ -24,6 +24,11 @@ const CASES: [([usize; 4], [usize; 2], [usize; 2]); 16] = [
     ([1, 16, 2, 2], [3, 7], [4, 3]),
     ([4, 6, 7, 7], [3, 1], [2, 0]),
     ([2, 2, 3, 3], [2, 2], [3, 4]),
+    ([37, 5, 2, 2], [6, 3], [1, 1]),
+    ([20, 16, 2, 2], [5, 3], [2, 1]),
+    ([3, 4, 3, 3], [5, 3], [1, 0]),
+    ([70, 6, 1, 2], [17, 3], [1, 1]),
+    ([19, 3, 1, 1], [4, 1], [1, 0]),
 ];
 
 fn random(numbers: &mut Numbers, shape: [usize; 4], dtype: DType, device: &Device) -> Tensor<4> {
@@ -113,6 +118,23 @@ fn single_precision_is_close_to_double_precision() {
         for (pass, (single, double)) in passes(DType::F32).into_iter().zip(passes(DType::F64)).enumerate() {
             let error = relative_error(single, double);
             assert!(error < 3e-5, "pass {pass} of {shape:?}, {channels_out} channels: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn a_tiny_image_has_the_same_output_in_any_batch() {
+    let device = Device::flex();
+    let mut numbers = Numbers(43);
+    for ([channels, side], channels_out, stride) in [([128, 1], 128, 1), ([16, 2], 32, 2), ([8, 2], 8, 1)] {
+        for dtype in TYPES {
+            let input = random(&mut numbers, [17, channels, side, side], dtype, &device);
+            let weight = random(&mut numbers, [channels_out, channels, 3, 3], dtype, &device);
+            let all = convolve(input.clone(), weight.clone(), stride, 1);
+            for images in [1, 2, 3, 12] {
+                let some = convolve(input.clone().slice_dim(0, 5..5 + images), weight.clone(), stride, 1);
+                assert_eq!(values(some), values(all.clone().slice_dim(0, 5..5 + images)));
+            }
         }
     }
 }

@@ -96,12 +96,13 @@ fn batch_normalisation_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn convolutions_do_not_depend_on_the_number_of_threads() {
-    // Batch, channels, side, channels out, stride: sums by shards, by panels of channels, by windows, and by im2col.
+    // Batch, channels, side, channels out, stride: sums by shards, by panels of channels, by windows, by im2col, and by one matrix.
     for ([batch, channels, side], channels_out, stride) in [
         ([50, 16, 8], 20, 1),
         ([50, 80, 8], 70, 1),
         ([50, 16, 8], 20, 2),
         ([50, 6, 8], 20, 2),
+        ([50, 80, 2], 70, 1),
     ] {
         assert_same(move || {
             let device = Device::flex().autodiff();
