@@ -102,7 +102,7 @@ fn the_site_of_results_survives_circular_links_and_lists_what_it_skips() {
     let output = in_folder(bcl_bench(), folder.path(), &["report", "results"]);
     assert!(output.status.success(), "{}", shown(&output));
     for words in [
-        "note: skipping results/deep/up: it is a link to a folder that is shown already",
+        "note: skipping results/deep/up: its content is shown already",
         "note: skipping results/deep/table/table.json: it cannot be read",
         "note: skipping results/deep/zero.svg: it is not a file",
     ] {

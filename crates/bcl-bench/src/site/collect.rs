@@ -47,7 +47,8 @@ impl Collection {
             let before = found.count();
             fs::read_dir(folder).map_err(unreadable(folder))?;
             found.walk(folder)?;
-            if found.count() == before {
+            let adds_nothing = found.count() == before;
+            if adds_nothing && !Self::has_results(folder)? {
                 return Err(format!(
                     "{} contains no results (table.json, sensitivity.json, *.md, *.svg); give a folder that `bcl-bench table` or \
                      `bcl-bench simulate` wrote",
@@ -67,6 +68,13 @@ impl Collection {
         Ok(found)
     }
 
+    /// Whether there is a result in a folder, even if it is shown already as part of another.
+    fn has_results(folder: &Path) -> Result<bool, String> {
+        let mut alone = Self::default();
+        alone.walk(folder)?;
+        Ok(alone.count() > 0)
+    }
+
     /// Number of results.
     fn count(&self) -> usize {
         self.tables.len() + self.sensitivities.len() + self.texts.len() + self.pictures.len()
@@ -82,7 +90,7 @@ impl Collection {
     fn walk(&mut self, folder: &Path) -> Result<(), String> {
         let here = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         if !self.seen.insert(here) {
-            self.skip(folder, "it is a link to a folder that is shown already");
+            self.skip(folder, "its content is shown already");
             return Ok(());
         }
         let curves = folder.join("sensitivity.json");

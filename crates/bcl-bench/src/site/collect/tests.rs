@@ -24,6 +24,19 @@ fn missing_results_and_a_broken_table_have_different_errors() {
     assert!(error.contains("table.json") && error.contains("line 1"), "{error}");
 }
 
+#[test]
+fn a_folder_given_twice_is_shown_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("notes.md"), "# Notes\n").unwrap();
+    for folders in [[&*inner, &*inner], [folder.path(), &*inner], [&*inner, folder.path()]] {
+        let found = Collection::read_all(&folders).unwrap();
+        assert_eq!((found.texts.len(), found.skipped.len()), (1, 1), "{folders:?}");
+        assert!(found.skipped[0].to_string().ends_with("its content is shown already"));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_followed_once_and_skipped_files_are_listed() {
@@ -52,10 +65,10 @@ fn links_are_followed_once_and_skipped_files_are_listed() {
         .collect();
     skipped.sort();
     let expected = [
-        "skipping a/b/up: it is a link to a folder that is shown already",
+        "skipping a/b/up: its content is shown already",
         "skipping a/bad.md: it cannot be read: stream did not contain valid UTF-8",
         "skipping a/gone.svg: a/notes.md shows it, but it cannot be read",
-        "skipping again: it is a link to a folder that is shown already",
+        "skipping again: its content is shown already",
         "skipping c/table.json: it is not a file",
         "skipping d/sensitivity.json: it cannot be read: No such file or directory (os error 2)",
         "skipping d/zero.svg: it is not a file",
