@@ -241,12 +241,15 @@ impl TableResult {
         {
             let earlier: Vec<String> = earlier
                 .iter()
-                .map(|look| format!("`{}` ({} seeds)", look.command, look.seeds))
+                .map(|look| {
+                    let build = look
+                        .git_revision
+                        .as_deref()
+                        .map_or_else(String::new, |revision| format!(", build {revision}"));
+                    format!("`{}` ({} seeds{build})", look.command, look.seeds)
+                })
                 .collect();
-            cautions.push(format!(
-                "The test set was looked at before this table was complete: {}.",
-                earlier.join("; ")
-            ));
+            cautions.push(format!("The test set was looked at before: {}.", earlier.join("; ")));
         }
         cautions.extend(self.unequal_search());
         for row in &self.rows {
