@@ -6,7 +6,7 @@ use bcl_kernels::{
     sampled_dot,
 };
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// Anchors, their positives and their negatives: the input of every [`Estimator`]. Either embeddings, which are compared by a
 /// [`Similarity`], or given [`Scores`].
@@ -311,12 +311,15 @@ impl Pairs {
         }
     }
 
-    /// Whether all anchors have as many negatives.
-    pub(crate) fn has_equal_rows(&self) -> bool {
-        match &self.source {
-            Source::Tables(_, excluded) => excluded.count().is_some(),
-            _ => true,
-        }
+    /// The numbers of negatives that anchors have, without 0 and in ascending order, if [lists](Excluded::Listed) leave out rows; `None` if all anchors
+    /// have as many.
+    pub(crate) fn row_lengths(&self) -> Option<BTreeSet<usize>> {
+        let Source::Tables([anchors, _, negatives], excluded @ Excluded::Listed { .. }) = &self.source else {
+            return None;
+        };
+        let ([num_anchors, _], [num_rows, _]) = (anchors.dims(), negatives.dims());
+        let length = |anchor| num_rows - excluded.rows(anchor, num_rows).count();
+        Some((0..num_anchors).map(length).filter(|&length| length > 0).collect())
     }
 
     /// Embeddings, for the device and the precision of the scores.

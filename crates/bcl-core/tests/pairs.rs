@@ -188,7 +188,6 @@ fn rows_that_are_left_out_and_offsets_need_no_scores() {
     };
     assert_eq!(need_scores(own()), [false, false, false]);
     assert_eq!(need_scores(with_offsets(own(), 1)), [false, false, false]);
-    // Weights by rank differ with the number of negatives.
-    assert_eq!(need_scores(with_offsets(listed, 1)), [false, false, true]);
+    assert_eq!(need_scores(with_offsets(listed, 1)), [false, false, false]);
     assert_eq!(need_scores(with_offsets(own(), SAMPLES)), [true, true, true]);
 }

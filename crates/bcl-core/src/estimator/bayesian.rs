@@ -10,7 +10,7 @@ use crate::{
     parameter::temperature,
     posterior::{Posterior, PosteriorTensors},
 };
-use bcl_kernels::{Correction, Weighing};
+use bcl_kernels::Correction;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +162,7 @@ impl Estimator for BayesianLoss {
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
         Some(Kernel(
-            Weighing::ByRank(self.table.of(pairs, self.temperature, &self.weight)?),
+            self.table.of(pairs, self.temperature, &self.weight)?,
             Correction::None,
         ))
     }

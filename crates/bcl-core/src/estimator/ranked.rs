@@ -5,9 +5,10 @@ use crate::{
     margins::PositiveMargins,
     scores::{masked, nonzero},
 };
-use bcl_kernels::{rank_weights, row_ranks};
+use bcl_kernels::{Weighing, rank_weights, row_ranks};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use std::sync::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A weight as a function of the rank.
 pub(crate) trait RankWeight {
@@ -23,13 +24,14 @@ pub(crate) trait RankWeight {
     }
 }
 
-/// Per-rank weight vectors by row length, kept on the device they were last used on.
+/// Per-rank weight vectors by row length.
 ///
-/// In-batch scores keep one length for a whole run, so the table is computed once. Rows with a mask have different lengths, and with
-/// log-weights no two ranks are alike: both use the tensor form of the weight instead.
+/// In-batch scores keep one length for a whole run, so the table is computed once, and stays on the device it was last used on. If lists leave out
+/// rows, most lengths come back in the next batch. Scores with a mask or log-weights use the tensor form of the weight instead.
 #[derive(Debug, Default)]
 pub(crate) struct RankTable {
     cached: Mutex<Option<Table>>,
+    by_length: Mutex<HashMap<usize, (Arc<[f64]>, Zeros)>>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,6 +48,16 @@ enum Zeros {
     None,
     Some,
     All,
+}
+
+impl Zeros {
+    fn among(weights: &[f64]) -> Self {
+        match weights.iter().filter(|&&weight| weight == 0.0).count() {
+            0 => Self::None,
+            all if all == weights.len() => Self::All,
+            _ => Self::Some,
+        }
+    }
 }
 
 /// Exponentials of cosines relative to the highest are above `exp(-2 / t)`, and normal numbers in single precision from this temperature on.
@@ -92,24 +104,39 @@ impl RankTable {
     ///
     /// Kernels take exponentials relative to the highest score. If its weight may be 0, the others must not be too far below to be represented:
     /// the scores must be cosines, and the temperature not too low.
-    pub(crate) fn of(&self, pairs: &Pairs, temperature: f64, weight: &impl RankWeight) -> Option<Tensor<1>> {
-        if weight.normalised() || !pairs.has_equal_rows() {
+    pub(crate) fn of(&self, pairs: &Pairs, temperature: f64, weight: &impl RankWeight) -> Option<Weighing> {
+        if weight.normalised() {
             return None;
         }
-        let table = self.get(pairs.like(), pairs.num_negatives(), weight);
         let are_near = pairs.least_similarity() == Some(-1.0) && temperature >= LOWEST_TEMPERATURE;
-        let is_possible = match table.zeros {
+        let is_possible = |zeros| match zeros {
             Zeros::None => true,
             Zeros::Some => are_near,
             Zeros::All => false,
         };
-        is_possible.then_some(table.weights)
+        let Some(lengths) = pairs.row_lengths() else {
+            let table = self.get(pairs.like(), pairs.num_negatives(), weight);
+            return is_possible(table.zeros).then_some(Weighing::ByRank(table.weights));
+        };
+        let mut by_length = locked(&self.by_length);
+        // No more than a batch needs is kept.
+        by_length.retain(|length, _| lengths.contains(length));
+        let tables = lengths.into_iter().map(|length| {
+            let (table, zeros) = by_length.entry(length).or_insert_with(|| {
+                let table = weight.by_rank(length);
+                let zeros = Zeros::among(&table);
+                (table.into(), zeros)
+            });
+            is_possible(*zeros).then(|| table.clone())
+        });
+        let tables: Vec<_> = tables.collect::<Option<_>>()?;
+        (!tables.is_empty()).then_some(Weighing::ByRankOf(tables))
     }
 
     /// The table for rows of this length, on the device and in the precision of a tensor.
     fn get(&self, like: &Tensor<2>, length: usize, weight: &impl RankWeight) -> Table {
         let (device, dtype) = (like.device(), like.dtype());
-        let mut cached = self.cached.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut cached = locked(&self.cached);
         if let Some(table) = cached.as_ref()
             && table.device == device
             && table.dtype == dtype
@@ -118,13 +145,8 @@ impl RankTable {
             return table.clone();
         }
         let by_rank = weight.by_rank(length);
-        let zeros = match by_rank.iter().filter(|&&weight| weight == 0.0).count() {
-            0 => Zeros::None,
-            all if all == length => Zeros::All,
-            _ => Zeros::Some,
-        };
         let table = Table {
-            zeros,
+            zeros: Zeros::among(&by_rank),
             weights: Tensor::from_data(TensorData::from(by_rank.as_slice()), (&device, dtype)),
             device,
             dtype,
@@ -132,6 +154,10 @@ impl RankTable {
         *cached = Some(table.clone());
         table
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The share of the weight of its row that each negative and those at most as large have, `[num_anchors, num_negatives]`.

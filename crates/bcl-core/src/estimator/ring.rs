@@ -9,7 +9,7 @@ use crate::{
     Losses, Pairs, Scores, SideInformation,
     parameter::{in_closed, in_half_open, temperature},
 };
-use bcl_kernels::{Correction, Weighing};
+use bcl_kernels::Correction;
 use burn::tensor::Tensor;
 
 estimator! {
@@ -66,8 +66,8 @@ impl Estimator for RingLoss {
     }
 
     fn kernel(&self, pairs: &Pairs) -> Option<Kernel> {
-        let table = self.table.of(pairs, self.config.temperature, &self.config)?;
-        Some(Kernel(Weighing::ByRank(table), Correction::None))
+        let weighing = self.table.of(pairs, self.config.temperature, &self.config)?;
+        Some(Kernel(weighing, Correction::None))
     }
 
     fn weights(&self, scores: &Scores, _: &SideInformation) -> Tensor<2> {

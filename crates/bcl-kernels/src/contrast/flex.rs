@@ -341,7 +341,16 @@ impl<T: Score + Exponential> Kernel for LossBlock<'_, T> {
                 scores[row] = T::INFINITY.negative();
             }
             let num_negatives = self.plan.num_negatives(anchor);
-            let outcome = row::contrast(simd, scores, num_negatives, positive.as_f64(), table, self.scratch, self.plan);
+            let by_rank = &table[self.plan.table_number(num_negatives) * num_rows..];
+            let outcome = row::contrast(
+                simd,
+                scores,
+                num_negatives,
+                positive.as_f64(),
+                by_rank,
+                self.scratch,
+                self.plan,
+            );
             let weight = self.weights.get(anchor).map_or(1.0, |weight| weight.as_f64());
             *loss = T::from_f64(outcome.loss);
             *slopes = [outcome.slope, outcome.positive_slope].map(|slope| T::from_f64(slope * weight));

@@ -2,7 +2,8 @@
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, backend_extension};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Tensor, TensorData};
+use std::sync::Arc;
 
 use crate::{ProductOps, RankOps};
 use portable::blocks::{self, Composed};
@@ -26,6 +27,9 @@ pub enum Weighing {
     /// `Σ table[rank_i - 1] · x_i`, where ranks count from the lowest score; the table has one entry per negative. Ranks are constants in
     /// the gradient.
     ByRank(Tensor<1>),
+    /// The same for anchors with [lists](Excluded::Listed) of excluded rows: a table for each number of negatives that anchors have, as long as that
+    /// number, in ascending order.
+    ByRankOf(Vec<Arc<[f64]>>),
     /// `N · Σ x_i^(1 + β) / Σ x_i^β`, with gradients through the weights.
     ByHardness(f64),
 }
@@ -82,7 +86,8 @@ pub struct Contrast {
 ///
 /// Differentiable in all three tables. On the CPU, the gradients are computed in the same pass: backward only scales them if it gets the same number
 /// for all losses, as from their sum or mean, and otherwise computes the part of the negatives again. GPUs compute scores tile by tile in registers, and
-/// again in backward. With weights by rank, they keep up to 16 million scores; of more, they compute some rows at a time, and again in backward.
+/// again in backward. With weights by rank, they keep up to 16 million scores; of more, and of those with lists of excluded rows, they compute some rows at
+/// a time, and again in backward.
 ///
 /// # Shapes
 /// - anchors:   `[num_anchors, dim]`
@@ -91,8 +96,7 @@ pub struct Contrast {
 /// - output:    `[num_anchors]`, nats
 ///
 /// # Panics
-/// Panics if the shapes do not fit together, no anchor has a negative left, the table of ranks is not as long as the number of negatives, or there
-/// are weights by rank and [lists](Excluded::Listed) of excluded rows.
+/// Panics if the shapes do not fit together, no anchor has a negative left, or there is no table of ranks as long as the number of negatives of an anchor.
 ///
 /// # Example
 /// ```
@@ -174,25 +178,50 @@ pub(crate) fn table_and_plan(
     loss: &Contrast,
 ) -> (Tensor<1>, Plan) {
     check_shapes(anchors.dims(), positives.dims(), negatives.dims(), &loss.excluded);
-    table_and_plan_of(loss, negatives.dims()[0], &anchors.device())
+    let (table, plan) = table_and_plan_of(loss, negatives.dims()[0], anchors);
+    if !plan.lengths.is_empty() {
+        // Panics here instead of in another thread.
+        for anchor in 0..anchors.dims()[0] {
+            plan.table_number(plan.num_negatives(anchor));
+        }
+    }
+    (table, plan)
 }
 
-/// The weights by rank among all rows, and the rest of the loss.
-pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, device: &Device) -> (Tensor<1>, Plan) {
+/// The weights by rank among all rows, one table after the other, and the rest of the loss.
+pub(crate) fn table_and_plan_of(loss: &Contrast, num_rows: usize, like: &Tensor<2>) -> (Tensor<1>, Plan) {
+    let plan = Plan::new(loss, num_rows);
+    // Rows that are left out rank below all others, so each table begins with zeros for them.
     let table = match &loss.weighing {
         Weighing::ByRank(table) => {
             let excluded = loss.excluded.count();
-            let excluded = excluded.expect("weights by rank need as many negatives for each anchor, not lists of excluded rows");
-            let num_negatives = num_rows - excluded;
-            crate::ranks::check_table(num_negatives, table.dims()[0]);
-            // Rows that are left out rank below all others.
-            let left_out = Tensor::zeros([num_rows - num_negatives], (&table.device(), table.dtype()));
+            let excluded =
+                excluded.expect("a single table of ranks needs as many negatives for each anchor, not lists of excluded rows");
+            crate::ranks::check_table(num_rows - excluded, table.dims()[0]);
+            let left_out = Tensor::zeros([excluded], (&table.device(), table.dtype()));
             Tensor::cat(vec![left_out, table.clone().detach()], 0)
         }
+        Weighing::ByRankOf(tables) => {
+            assert!(
+                loss.excluded.count().is_none(),
+                "tables of ranks by their length are for lists of excluded rows"
+            );
+            let lengths = &plan.lengths;
+            let fit = lengths.last().is_some_and(|&length| length <= num_rows) && lengths.is_sorted_by(|one, other| one < other);
+            assert!(
+                fit,
+                "tables of ranks have the lengths {lengths:?}, but must have some of 1 to {num_rows}, in ascending order"
+            );
+            let weights: Vec<f64> = tables
+                .iter()
+                .flat_map(|table| std::iter::repeat_n(0.0, num_rows - table.len()).chain(table.iter().copied()))
+                .collect();
+            Tensor::from_data(TensorData::from(&*weights), (&like.device(), like.dtype()))
+        }
         // Nothing reads it, so no kernel fills it.
-        _ => Tensor::empty([1], device),
+        _ => Tensor::empty([1], &like.device()),
     };
-    (table, Plan::new(loss, num_rows))
+    (table, plan)
 }
 
 /// Checks that the shapes fit together.
@@ -218,6 +247,8 @@ pub struct Plan {
     pub(crate) rate: f64,
     pub(crate) excluded: Excluded,
     pub(crate) ranked: bool,
+    /// The numbers of negatives that have a table of ranks each, in ascending order; empty if there is one for all anchors.
+    pub(crate) lengths: Arc<[usize]>,
     /// β.
     pub(crate) hardness: Option<f64>,
     pub(crate) correction: Correction,
@@ -243,11 +274,29 @@ impl Plan {
         self.num_rows - self.excluded.rows(anchor, self.num_rows).count()
     }
 
+    /// Where the table of ranks of an anchor with so many negatives is among all tables.
+    pub(crate) fn table_number(&self, num_negatives: usize) -> usize {
+        // Without negatives, any table will do.
+        if self.lengths.is_empty() || num_negatives == 0 {
+            return 0;
+        }
+        self.lengths.binary_search(&num_negatives).unwrap_or_else(|_| {
+            panic!(
+                "there is no table for the ranks of {num_negatives} negatives, only for {:?}",
+                self.lengths
+            )
+        })
+    }
+
     fn new(loss: &Contrast, num_rows: usize) -> Self {
         Self {
             rate: loss.temperature.recip(),
             excluded: loss.excluded.clone(),
-            ranked: matches!(loss.weighing, Weighing::ByRank(_)),
+            ranked: matches!(loss.weighing, Weighing::ByRank(_) | Weighing::ByRankOf(_)),
+            lengths: match &loss.weighing {
+                Weighing::ByRankOf(tables) => tables.iter().map(|table| table.len()).collect(),
+                _ => [].into(),
+            },
             hardness: match loss.weighing {
                 Weighing::ByHardness(beta) => Some(beta),
                 _ => None,

@@ -94,7 +94,7 @@ fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>,
     let differences = times(B::float_sub(scores.clone(), hardest), plan.rate);
     let plain = B::float_exp(differences.clone());
     let (mass, slopes) = if plan.ranked {
-        let terms = B::float_mul(plain, B::rank_weights(scores, table));
+        let terms = B::float_mul(plain, rank_weights::<B>(scores, table, plan));
         (B::float_sum_dim(terms.clone(), 1), terms)
     } else if let Some(hardness) = plan.hardness {
         let weights = leave_out_power::<B>(times(differences, hardness), &plain);
@@ -118,6 +118,24 @@ fn terms_of_scores<B: RankOps>(scores: FloatTensor<B>, positive: FloatTensor<B>,
         above,
         positive,
     }
+}
+
+/// The weight of each score by its rank, in the table of its anchor.
+fn rank_weights<B: RankOps>(scores: FloatTensor<B>, table: FloatTensor<B>, plan: &Plan) -> FloatTensor<B> {
+    if plan.lengths.is_empty() {
+        return B::rank_weights(scores, table);
+    }
+    let shape = scores.shape();
+    let [num_anchors, num_rows] = shape.dims();
+    // Ranks begin at 1.
+    let start = |anchor| (plan.table_number(plan.num_negatives(anchor)) * num_rows) as i64 - 1;
+    let starts: Vec<i64> = (0..num_anchors).map(start).collect();
+    let int_dtype = get_or_init_device_settings::<B>(&scores.device()).int_dtype;
+    let starts = TensorData::new(starts, Shape::from([num_anchors, 1])).convert_dtype(int_dtype.into());
+    let starts = B::int_from_data(starts, &scores.device());
+    let entries = B::int_add(B::row_ranks(scores), B::int_expand(starts, shape.clone()));
+    let entries = B::int_reshape(entries, Shape::from([shape.num_elements()]));
+    B::float_reshape(B::float_select(table, 0, entries), shape)
 }
 
 /// Exponentials of these numbers; 0 where the plain exponential is, so that what is left out does not come back if the hardness is 0.

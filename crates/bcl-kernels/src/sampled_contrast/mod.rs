@@ -91,7 +91,7 @@ pub(crate) fn checked(
         "{num_anchors} anchors with {num_negatives} negatives leave nothing to compare"
     );
     assert_eq!(loss.excluded, Excluded::None, "rows are sampled, so none is excluded");
-    table_and_plan_of(loss, num_negatives, &anchors.device())
+    table_and_plan_of(loss, num_negatives, anchors)
 }
 
 /// The kernel behind [`sampled_contrast`](crate::sampled_contrast()) for a backend. The default bodies compose tensor operations.

@@ -3,6 +3,7 @@
 use super::common::{Numbers, TYPES, values};
 use bcl_kernels::{Contrast, Correction, Excluded, Weighing, contrast, contrast_views, portable, unit_rows};
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use std::collections::BTreeSet;
 
 /// Anchors, positives and negatives.
 type Tables = [Tensor<2>; 3];
@@ -41,19 +42,29 @@ fn measured(tables: &Tables, weights: &Tensor<1>, loss: impl FnOnce([Tensor<2>; 
     )
 }
 
-/// All weighings; those by rank only if all anchors have as many negatives.
-fn weighings(num_negatives: Option<usize>, dtype: DType, device: &Device) -> Vec<Weighing> {
-    let by_rank = num_negatives.map(|count| {
-        let table: Vec<f64> = (0..count).map(|k| 0.5 + (k as f64 / count as f64)).collect();
-        Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype)))
-    });
-    let others = [
+/// All weighings of the negatives of some anchors.
+fn weighings(num_anchors: usize, num_rows: usize, excluded: &Excluded, dtype: DType, device: &Device) -> Vec<Weighing> {
+    let table = |count: usize| -> Vec<f64> { (0..count).map(|k| 0.5 + (k as f64 / count as f64)).collect() };
+    let by_rank = match excluded.count() {
+        Some(count) => Weighing::ByRank(Tensor::from_data(
+            TensorData::from(&*table(num_rows - count)),
+            (device, dtype),
+        )),
+        None => {
+            let counts: BTreeSet<usize> = (0..num_anchors)
+                .map(|anchor| num_rows - excluded.rows(anchor, num_rows).count())
+                .filter(|&count| count > 0)
+                .collect();
+            Weighing::ByRankOf(counts.into_iter().map(|count| table(count).into()).collect())
+        }
+    };
+    vec![
+        by_rank,
         Weighing::Equal,
         Weighing::ByHardness(0.0),
         Weighing::ByHardness(0.7),
         Weighing::ByHardness(1.0),
-    ];
-    by_rank.into_iter().chain(others).collect()
+    ]
 }
 
 const CORRECTIONS: [Correction; 4] = [
@@ -128,7 +139,7 @@ fn losses_and_gradients_are_those_of_tensor_operations() {
                 .map(|anchor| anchor as f64 / num_anchors as f64 - 0.3)
                 .collect();
             let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
-            for weighing in weighings(excluded.count().map(|count| num_rows - count), dtype, &device) {
+            for weighing in weighings(num_anchors, num_rows, &excluded, dtype, &device) {
                 for (correction, temperature) in CORRECTIONS
                     .into_iter()
                     .flat_map(|correction| [(correction, 0.5), (correction, 0.07)])
@@ -165,7 +176,7 @@ fn two_views_have_the_losses_and_the_gradient_of_three_tables() {
             let tables = tables(num_rows, num_rows, &excluded, dtype, &device, seed as u64);
             let uneven: Vec<f64> = (0..num_rows).map(|anchor| (anchor as f64).cos()).collect();
             let uneven = Tensor::<1>::from_data(TensorData::from(&*uneven), (&device, dtype));
-            for weighing in weighings(Some(num_rows - 2), dtype, &device) {
+            for weighing in weighings(num_rows, num_rows, &excluded, dtype, &device) {
                 let loss = Contrast {
                     temperature: 0.2,
                     excluded: excluded.clone(),
@@ -280,7 +291,7 @@ fn an_anchor_without_negatives_has_no_loss() {
     let excluded = Excluded::listed([vec![0, 1, 2], vec![1]]);
     let tables = tables(2, 3, &excluded, DType::F64, &device, 1);
     for correction in CORRECTIONS {
-        for weighing in weighings(None, DType::F64, &device) {
+        for weighing in weighings(2, 3, &excluded, DType::F64, &device) {
             let loss = Contrast {
                 temperature: 0.1,
                 excluded: excluded.clone(),
@@ -302,13 +313,45 @@ fn an_anchor_without_negatives_has_no_loss() {
 
 #[test]
 #[should_panic(expected = "as many negatives for each anchor")]
-fn lists_have_no_weights_by_rank() {
+fn lists_have_no_single_table_of_ranks() {
     let rows = Tensor::<2>::ones([2, 3], &Device::flex());
     let loss = Contrast {
         weighing: Weighing::ByRank(Tensor::ones([2], &Device::flex())),
         ..info_nce(Excluded::listed([vec![0], vec![]]))
     };
     contrast(rows.clone(), rows.clone(), rows, &loss);
+}
+
+#[test]
+#[should_panic(expected = "there is no table for the ranks of 1 negatives, only for [2]")]
+fn anchors_with_lists_have_a_table_of_ranks_of_their_length() {
+    let rows = Tensor::<2>::ones([2, 3], &Device::flex());
+    let loss = Contrast {
+        weighing: Weighing::ByRankOf(vec![[1.0, 2.0].into()]),
+        ..info_nce(Excluded::listed([vec![0], vec![]]))
+    };
+    contrast(rows.clone(), rows.clone(), rows, &loss);
+}
+
+#[test]
+fn weights_by_rank_are_those_of_the_rows_that_are_left() {
+    let device = Device::flex();
+    let rows = Tensor::<2>::from_data([[3.0], [-1.0], [2.0], [1.0]], (&device, DType::F64));
+    let anchors = Tensor::<2>::ones([2, 1], (&device, DType::F64));
+    let loss = Contrast {
+        temperature: 1.0,
+        excluded: Excluded::listed([vec![0, 3], vec![2]]),
+        weighing: Weighing::ByRankOf(vec![[0.2, 0.5].into(), [0.3, 0.7, 1.1].into()]),
+        correction: Correction::Decoupled,
+    };
+    let losses = values(contrast(anchors.clone(), anchors.zeros_like(), rows, &loss));
+    let [two, three] = [
+        0.2 * (-1f64).exp() + 0.5 * 2f64.exp(),
+        0.3 * (-1f64).exp() + 0.7 * 1f64.exp() + 1.1 * 3f64.exp(),
+    ];
+    for (loss, mass) in losses.into_iter().zip([two, three]) {
+        assert!((loss - mass.ln()).abs() < 1e-12, "{loss} {mass}");
+    }
 }
 
 #[test]

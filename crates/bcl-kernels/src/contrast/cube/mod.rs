@@ -198,7 +198,8 @@ struct Slopes {
 }
 
 impl Tiled {
-    /// `None` for what the kernels do not compute: negative hardness, double precision, and all on devices with little shared memory.
+    /// `None` for what the kernels do not compute: negative hardness, several tables of ranks, double precision, and all on devices with little
+    /// shared memory.
     fn new(anchors: &CubeTensor, negatives: &CubeTensor, table: &CubeTensor, plan: &Plan) -> Option<Self> {
         let hardness = plan.hardness.unwrap_or(0.0);
         let kind = match anchors.dtype {
@@ -208,7 +209,7 @@ impl Tiled {
             _ => return None,
         };
         let available = anchors.client.properties().hardware.max_shared_memory_size;
-        if hardness < 0.0 || available < SHARED {
+        if hardness < 0.0 || !plan.lengths.is_empty() || available < SHARED {
             return None;
         }
         let anchors = rows(anchors.clone());
