@@ -107,8 +107,8 @@ pub(super) struct Entry {
     pub(super) range: Range,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RawRanges {
     recommender: RawSpaces,
     images: RawSpaces,

@@ -31,7 +31,14 @@ pub(crate) trait RankWeight {
 #[derive(Debug, Default)]
 pub(crate) struct RankTable {
     cached: Mutex<Option<Table>>,
-    by_length: Mutex<HashMap<usize, (Arc<[f64]>, Zeros)>>,
+    by_length: Mutex<HashMap<usize, ByLength>>,
+}
+
+/// The weights of the ranks of one length.
+#[derive(Debug)]
+struct ByLength {
+    weights: Arc<[f64]>,
+    zeros: Zeros,
 }
 
 #[derive(Debug, Clone)]
@@ -122,12 +129,14 @@ impl RankTable {
         // No more than a batch needs is kept.
         by_length.retain(|length, _| lengths.contains(length));
         let tables = lengths.into_iter().map(|length| {
-            let (table, zeros) = by_length.entry(length).or_insert_with(|| {
-                let table = weight.by_rank(length);
-                let zeros = Zeros::among(&table);
-                (table.into(), zeros)
+            let table = by_length.entry(length).or_insert_with(|| {
+                let weights = weight.by_rank(length);
+                ByLength {
+                    zeros: Zeros::among(&weights),
+                    weights: weights.into(),
+                }
             });
-            is_possible(*zeros).then(|| table.clone())
+            is_possible(table.zeros).then(|| table.weights.clone())
         });
         let tables: Vec<_> = tables.collect::<Option<_>>()?;
         (!tables.is_empty()).then_some(Weighing::ByRankOf(tables))

@@ -102,15 +102,18 @@ fn losses_of_some_rows_of_two_views_are_those_of_the_cpu() {
     }
 }
 
-#[test]
-fn losses_with_lists_of_excluded_rows_are_those_of_the_cpu() {
-    // One anchor has no negatives.
+/// Lists of rows among 200, of many lengths. One anchor has no negatives.
+fn lists() -> Excluded {
     let lists = (0..ANCHORS as u32 + 5).map(|anchor| match anchor {
         8 => (0..200).collect(),
         _ => (anchor..2 * anchor).collect(),
     });
-    let excluded = Excluded::listed(lists).starting_at(5);
-    for loss in with_corrections(excluded, Weighing::ByHardness(1.0)) {
+    Excluded::listed(lists).starting_at(5)
+}
+
+#[test]
+fn losses_with_lists_of_excluded_rows_are_those_of_the_cpu() {
+    for loss in with_corrections(lists(), Weighing::ByHardness(1.0)) {
         assert_same(200, 12, &loss);
     }
 }
@@ -145,9 +148,12 @@ fn losses_in_large_tiles_are_those_of_the_cpu() {
 }
 
 /// Weights of many sizes for `number` ranks.
+fn weights(number: usize) -> Vec<f64> {
+    (0..number).map(|rank| 0.5 + rank as f64 / number as f64).collect()
+}
+
 fn by_rank(number: usize, device: &Device) -> Weighing {
-    let table: Vec<f32> = (0..number).map(|rank| 0.5 + rank as f32 / number as f32).collect();
-    Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, DType::F32)))
+    Weighing::ByRank(Tensor::from_data(TensorData::from(&*weights(number)), (device, DType::F32)))
 }
 
 /// Asserts that losses by rank are the CPU's in single precision, because ranks depend on which of two scores is rounded up.
@@ -155,7 +161,10 @@ fn assert_same_by_rank(sizes: [usize; 3], excluded: &Excluded, correction: Corre
     let loss = |device: &Device| Contrast {
         temperature: 0.2,
         excluded: excluded.clone(),
-        weighing: by_rank(sizes[1] - excluded.count().expect("no lists"), device),
+        weighing: match excluded.count() {
+            Some(count) => by_rank(sizes[1] - count, device),
+            None => Weighing::ByRankOf((1..=sizes[1]).map(|number| weights(number).into()).collect()),
+        },
         correction,
     };
     let computed = |device: &Device| {
@@ -178,6 +187,7 @@ fn losses_by_rank_are_those_of_the_cpu() {
         assert_same_by_rank([ANCHORS, 130, 12], &Excluded::BothViews { first: 41 }, correction);
         assert_same_by_rank([ANCHORS, 131, 13], &Excluded::None, correction);
     }
+    assert_same_by_rank([ANCHORS, 200, 12], &lists(), CORRECTIONS[2]);
     // Rows that are sorted at once, and in parts.
     assert_same_by_rank([ANCHORS, 1001, 132], &Excluded::Own { first: 7 }, Correction::None);
     assert_same_by_rank([ANCHORS, 9000, 4], &Excluded::None, Correction::None);

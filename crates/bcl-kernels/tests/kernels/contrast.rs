@@ -45,18 +45,15 @@ fn measured(tables: &Tables, weights: &Tensor<1>, loss: impl FnOnce([Tensor<2>; 
 /// All weighings of the negatives of some anchors.
 fn weighings(num_anchors: usize, num_rows: usize, excluded: &Excluded, dtype: DType, device: &Device) -> Vec<Weighing> {
     let table = |count: usize| -> Vec<f64> { (0..count).map(|k| 0.5 + (k as f64 / count as f64)).collect() };
-    let by_rank = match excluded.count() {
-        Some(count) => Weighing::ByRank(Tensor::from_data(
-            TensorData::from(&*table(num_rows - count)),
-            (device, dtype),
-        )),
-        None => {
-            let counts: BTreeSet<usize> = (0..num_anchors)
-                .map(|anchor| num_rows - excluded.rows(anchor, num_rows).count())
-                .filter(|&count| count > 0)
-                .collect();
-            Weighing::ByRankOf(counts.into_iter().map(|count| table(count).into()).collect())
-        }
+    let by_rank = if let Some(count) = excluded.count() {
+        let table = table(num_rows - count);
+        Weighing::ByRank(Tensor::from_data(TensorData::from(&*table), (device, dtype)))
+    } else {
+        let counts: BTreeSet<usize> = (0..num_anchors)
+            .map(|anchor| num_rows - excluded.rows(anchor, num_rows).count())
+            .filter(|&count| count > 0)
+            .collect();
+        Weighing::ByRankOf(counts.into_iter().map(|count| table(count).into()).collect())
     };
     vec![
         by_rank,

@@ -95,3 +95,16 @@ fn a_key_of_an_estimator_or_family_that_the_table_lacks_is_ignored() {
     let rows = Row::find("quickstart", None, &[], &ranges).unwrap();
     assert!(rows.iter().all(|row| row.space.0.is_empty()));
 }
+
+#[test]
+fn a_file_may_have_one_family() {
+    let ranges = Ranges::parse(
+        "[recommender.shared]\n'loss.temperature' = { choice = [0.1, 0.2] }",
+        "ranges.toml",
+    )
+    .unwrap();
+    assert!(ranges.of(true, "info_nce").0.contains_key("loss.temperature"));
+    assert!(ranges.of(false, "info_nce").0.is_empty());
+    let error = Ranges::parse("[recommenders.shared]", "ranges.toml").unwrap_err();
+    assert!(error.contains("unknown field `recommenders`"), "{error}");
+}
