@@ -68,6 +68,27 @@ fn needs_scores(recipe: &RecommenderRecipe) -> bool {
     !recipe.negatives.shared() || is_learned || estimator.requirements().truth || pairs.needs_scores(estimator.as_ref())
 }
 
+/// Adds the hits of a batch that shares its negatives, if they are masked: a list for each anchor, and for weights by rank without scores a table for
+/// each number of negatives.
+fn with_hits(step: Estimate, recipe: &RecommenderRecipe, sizes: Sizes, [batch, negatives]: [u64; 2]) -> Estimate {
+    if !(recipe.negatives.shared() && recipe.negatives.mask_hits()) {
+        return step;
+    }
+    let density = sizes.train as f64 / (sizes.users as f64 * sizes.items as f64);
+    let mean = (negatives as f64 * density).ceil() as u64;
+    let keys = "negatives.count, negatives.mask_hits or training.batch_size";
+    // The lists are joined to one.
+    let step = step.with_in_main("the masked hits of a batch", keys, product([2, 4, batch, mean]));
+    if needs_scores(recipe) || !["bayesian", "ring"].contains(&recipe.loss.without_data().name()) {
+        return step;
+    }
+    // Users differ, and popular items are hits more often: few anchors have more than ten times the mean.
+    let lengths = batch.min(mean.saturating_mul(10));
+    // Twice in main memory in double precision, and on the device.
+    let tables = product([2 * 8 + F32, lengths, negatives]);
+    step.with(format!("weights by rank for {lengths} numbers of negatives"), keys, tables)
+}
+
 /// A training step: the embedding tables with gradients and optimizer state, and the scores of a batch.
 pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
     let dim = recipe.encoder.dim();
@@ -100,6 +121,7 @@ pub(crate) fn training(recipe: &RecommenderRecipe, sizes: Sizes) -> Estimate {
         "negatives.count or training.batch_size",
         product([F32, drawn]),
     );
+    let step = with_hits(step, recipe, sizes, [batch as u64, draws]);
     let measured = Estimate::default().with(format!("the scores of {probed} anchors"), "negatives.count", probe);
     Estimate::default()
         .with(
@@ -141,29 +163,36 @@ mod tests {
         // A batch is no larger than the data, and gradient caching holds fewer scores at a time.
         let cached = "encoder.dim = 8\nnegatives.count = 10\ntraining.batch_size = 5000\ntraining.gradient_cache = 100";
         assert_eq!(bytes(cached), tables(8) + 100 * 10 * 8 + 3000 * 10 * 4);
-        // Weights by rank need all scores if hits are masked.
-        let by_process = "loss.kind = 'bayesian'\nencoder.dim = 1\ntraining.batch_size = 2000";
+        // Weights that are divided by their mean need all scores.
+        let by_rank = "loss.kind = 'bayesian'\nencoder.dim = 1\ntraining.batch_size = 2000";
+        let needs_all = &format!("{by_rank}\nloss.normalised = true");
         let in_batch = "negatives.kind = 'in_batch'";
+        let step = |negatives: u64| 8 * 2000 * negatives + 4 * negatives;
+        // A density of 0.6, and four bytes twice.
+        let hits = |negatives: u64| 8 * 2000 * negatives * 6 / 10;
         assert_eq!(
-            bytes(&format!("{by_process}\n{in_batch}")),
-            tables(1) + 8 * 2000 * 2000 + 4 * 2000
+            bytes(&format!("{needs_all}\n{in_batch}")),
+            tables(1) + step(2000) + hits(2000)
         );
         let shared = "[negatives]\nkind = 'uniform_all'\nshared = true\ncount = 5000";
+        let all = tables(1) + step(5000);
+        assert_eq!(bytes(&format!("{needs_all}\n{shared}")), all + hits(5000));
+        assert_eq!(bytes(&format!("{needs_all}\n{shared}\nmask_hits = false")), all);
+        let plain = "encoder.dim = 1\ntraining.batch_size = 2000";
+        let learned = "loss.temperature = { kind = 'learned', start = 0.1 }";
+        assert_eq!(bytes(&format!("{plain}\n{learned}\n{shared}")), all + hits(5000));
+        // Other weights by rank have a table for each number of negatives, of which there are no more than anchors.
+        let by_number = 20 * 2000 * 5000;
         assert_eq!(
-            bytes(&format!("{by_process}\n{shared}")),
-            tables(1) + 8 * 2000 * 5000 + 4 * 5000
+            bytes(&format!("{by_rank}\n{shared}")),
+            tables(1) + 4 * 5000 + hits(5000) + by_number
         );
+        assert_eq!(bytes(&format!("{plain}\n{shared}")), tables(1) + 4 * 5000 + hits(5000));
         // Otherwise the probe of 1,024 anchors is the largest.
         let probe = tables(1) + 4 * 1024 * 5000;
-        assert_eq!(bytes(&format!("{by_process}\n{shared}\nmask_hits = false")), probe);
-        let plain = "encoder.dim = 1\ntraining.batch_size = 2000";
-        assert_eq!(bytes(&format!("{plain}\n{shared}")), probe);
-        assert_eq!(bytes(&format!("{plain}\n{in_batch}")), tables(1) + 4 * 1024 * 1024);
-        let learned = "loss.temperature = { kind = 'learned', start = 0.1 }";
-        assert_eq!(
-            bytes(&format!("{plain}\n{learned}\n{shared}")),
-            tables(1) + 8 * 2000 * 5000 + 4 * 5000
-        );
+        for loss in [by_rank, plain] {
+            assert_eq!(bytes(&format!("{loss}\n{shared}\nmask_hits = false")), probe);
+        }
     }
 
     #[test]
