@@ -1,7 +1,7 @@
 //! Project chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask wasm`.
 //!
-//! Written in Rust, so that they run wherever the project builds. This crate depends on no other of the
-//! workspace: it must build quickly.
+//! Written in Rust, so that they run wherever the project builds. It must build quickly, so the only other crate of the
+//! workspace it depends on is `fake-vulkan`, on Linux.
 
 mod ci;
 mod root;

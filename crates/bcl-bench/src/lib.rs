@@ -16,7 +16,7 @@
 //! | `report` | [`site`] | what does a folder of results show, on one page? |
 //! | `results` | [`timing`] | which times are saved? What became faster, what slower, and what is noise? |
 //!
-//! Only benchmarks read the clock, and it only decides how often to repeat a measurement.
+//! Only benchmarks read the clock. It decides how often to repeat a measurement, and where `gpu` stops.
 
 pub mod explorer;
 pub mod gpu;

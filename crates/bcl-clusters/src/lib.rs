@@ -1,6 +1,6 @@
 //! Finds false negatives without labels, from the clusters of embeddings.
 //!
-//! The probability that samples i and j share a class is the share of two labelings in which they share a cluster:
+//! The probability that samples i and j have the same class is estimated by how many of two labelings put them into the same cluster:
 //!
 //! ```text
 //! P_ij = (1[a_i = a_j] + 1[b_i = b_j]) / 2          a, b: labels of all samples by clusterings of two random halves

@@ -33,7 +33,7 @@
 //! memory bank ([`Pairs::with_negatives`]), sampled items ([`Pairs::sampled`]), samples with labels ([`Pairs::from_labels`]). Similarities
 //! that were computed elsewhere are [`Scores`], which carry masks, several positives per anchor, and log-weights of negatives; they become
 //! pairs by `into()`. An [`Estimator`] turns pairs into a loss without knowing their source. From embeddings most losses need no matrix of
-//! scores on the CPU.
+//! scores.
 //!
 //! | loss | configuration | weight of a negative |
 //! | --- | --- | --- |
@@ -52,7 +52,7 @@
 //! Losses that are not estimators: [`NoiseContrastiveLoss`], the original loss of CMC, takes scores and the size of a memory bank. The losses of
 //! BYOL, SimSiam, Barlow Twins, VICReg, SwAV and DINO have no negatives: see [`joint_embedding`].
 //!
-//! All of them minimise `log(1 + Ng / x+)`. [`JensenShannonLoss`], the original objective of InfoGraph, replaces the exponential and the
+//! Nearly all estimators minimise `log(1 + Ng / x+)`. [`JensenShannonLoss`], the original objective of InfoGraph, replaces the exponential and the
 //! logarithm by softplus and takes the weights of most estimators.
 //!
 //! [`EstimatorConfig`] is any estimator, for recipes and command lines. The supervised loss reads labels and the augmented ones random

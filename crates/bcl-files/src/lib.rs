@@ -10,7 +10,7 @@
 //! | finish a write before the process ends | [`critical_section()`] |
 //! | keep a flag such as `--out` from overwriting a run | [`refuse_overwriting`] |
 //! | show sizes and durations | [`bytes()`], [`about`] |
-//! | tell what a file is that is no text | [`content`] |
+//! | recognise a file that is not text | [`content`] |
 //! | show text from files in a terminal | [`printable()`], [`printable_lines`] |
 //! | warn the user, or tell what long work is doing | [`notice`] |
 //! | write event files of TensorBoard and ONNX models | [`wire`] |

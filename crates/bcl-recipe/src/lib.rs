@@ -1,8 +1,9 @@
 //! Layered TOML recipes: one file per run, which contains only its differences from the file that it extends.
 //!
 //! A recipe is a serde type with `#[serde(deny_unknown_fields)]` that implements [`RecipeKind`]. This crate reads it from a file, the files
-//! that it [extends](Chain), and flags such as `--set loss.beta=0.8`, and records where each value was set. The only keys that it knows
-//! itself are `name`, `seed`, `extends`, and `kind`, which selects the variant of a table.
+//! that it [extends](Chain), and flags such as `--set loss.beta=0.8`, and records where each value was set. For that it only
+//! needs to know the keys `name`, `seed`, `extends`, and `kind`, which selects the variant of a table. [`Recipe`] is such a type, with all
+//! keys of this project.
 //!
 //! ```
 //! use bcl_recipe::{Chain, Library, RecipeKind, Refusal};
