@@ -318,7 +318,7 @@ impl Pairs {
             return None;
         };
         let ([num_anchors, _], [num_rows, _]) = (anchors.dims(), negatives.dims());
-        let length = |anchor| num_rows - excluded.rows(anchor, num_rows).count();
+        let length = |anchor| excluded.num_negatives(anchor, num_rows);
         Some((0..num_anchors).map(length).filter(|&length| length > 0).collect())
     }
 
@@ -457,8 +457,9 @@ fn mask_of(excluded: &Excluded, scores: &Tensor<2>) -> Option<Tensor<2, Bool>> {
 /// Which anchors have negatives, `[num_anchors]`; `None` if all have.
 fn has_negatives(excluded: &Excluded, anchors: &Tensor<2>, negatives: &Tensor<2>) -> Option<Tensor<1, Bool>> {
     let ([num_anchors, _], [num_rows, _]) = (anchors.dims(), negatives.dims());
-    let has_some = |anchor| excluded.rows(anchor, num_rows).count() < num_rows;
-    let have_some: Vec<bool> = (0..num_anchors).map(has_some).collect();
+    let have_some: Vec<bool> = (0..num_anchors)
+        .map(|anchor| excluded.num_negatives(anchor, num_rows) > 0)
+        .collect();
     let some_lack_all = have_some.contains(&false);
     some_lack_all.then(|| Tensor::from_data(TensorData::from(&*have_some), &anchors.device()))
 }

@@ -82,6 +82,11 @@ impl Excluded {
         own.into_iter().chain(other).chain(listed.iter().map(|&row| row as usize))
     }
 
+    /// N, of an anchor: the rows of a table of `num_rows` that are left.
+    pub fn num_negatives(&self, anchor: usize, num_rows: usize) -> usize {
+        num_rows - self.rows(anchor, num_rows).count()
+    }
+
     /// # Panics
     /// Panics if an anchor has no list, or the rows are not in the table.
     pub(super) fn check(&self, num_anchors: usize, num_rows: usize) {

@@ -271,7 +271,7 @@ impl Plan {
 
     /// N, of an anchor.
     pub(crate) fn num_negatives(&self, anchor: usize) -> usize {
-        self.num_rows - self.excluded.rows(anchor, self.num_rows).count()
+        self.excluded.num_negatives(anchor, self.num_rows)
     }
 
     /// Where the table of ranks of an anchor with so many negatives is among all tables.
