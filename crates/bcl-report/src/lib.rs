@@ -8,14 +8,13 @@
 //! Compare all runs below a folder, in the terminal and as an HTML page:
 //!
 //! ```no_run
-//! use bcl_report::{Comparison, TextStyle, default_metrics, find_runs, read_run, write_html};
+//! use bcl_report::{Comparison, TextStyle, find_runs, read_run, write_html};
 //! use std::path::{Path, PathBuf};
 //!
 //! let found = find_runs(&[PathBuf::from("runs")])?;
 //! let runs = found.runs.iter().map(|folder| read_run(folder)).collect::<Result<Vec<_>, _>>()?;
 //!
-//! let results = || runs.iter().map(|(result, _)| result);
-//! let comparison = Comparison::new(results(), &default_metrics(results()));
+//! let comparison = Comparison::with_default_metrics(runs.iter().map(|(result, _)| result));
 //! print!("{}", comparison.to_text(&TextStyle::of_stdout()));
 //!
 //! write_html(Path::new("report.html"), &runs)?;

@@ -5,7 +5,7 @@ use crate::result::{
     ALIGNMENT, CALIBRATION_ERROR, EFFECTIVE_RANK, EFFECTIVE_SAMPLE_SIZE, FEATURE_STD, LAST_LOSS, ONLINE_PROBE, RunResult,
     SCORE_SPREAD, UNIFORMITY,
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 /// Metrics of one user's list, without their cutoff, in the order of a table.
 pub const OF_LISTS: [&str; 6] = ["precision", "recall", "ndcg", "hit_rate", "mrr", "map"];
@@ -152,49 +152,56 @@ fn place(metric: &str) -> (usize, usize, u64) {
 
 /// All metrics that occur in any of the runs, sorted by cutoff and then precision, recall, NDCG and so on.
 pub fn all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
-    let mut metrics: Vec<String> = runs
-        .into_iter()
-        .flat_map(|run| run.validation.metrics.keys().cloned())
-        .collect();
+    in_order(runs.into_iter().flat_map(|run| run.validation.metrics.keys().cloned()))
+}
+
+/// The metrics in the order of a table, each once.
+pub(super) fn in_order(metrics: impl Iterator<Item = String>) -> Vec<String> {
+    let mut metrics: Vec<String> = metrics.collect();
     metrics.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
     metrics.dedup();
     metrics
 }
 
-/// The metrics that a table shows by default: recall and NDCG at the largest cutoff that all runs share, or the accuracies of image
-/// encoders.
+/// The metrics that the table of these runs shows by default: recall and NDCG at the largest cutoff that all recommenders share, or else
+/// at the largest cutoff of each; for encoders of images and graphs their accuracies.
 pub fn default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone) -> Vec<String> {
-    let shared = |metric: &str| {
-        runs.clone()
-            .into_iter()
-            .all(|run| run.validation.metrics.contains_key(metric))
-    };
-    let metrics = all_metrics(runs.clone());
-    let largest = metrics
+    let mut metrics = all_metrics(runs.clone());
+    let cutoffs = shown_cutoffs(runs);
+    if !cutoffs.is_empty() {
+        let is_shown = |(kind, cutoff): (&str, usize)| matches!(kind, "recall" | "ndcg") && cutoffs.contains(&cutoff);
+        metrics.retain(|metric| parts(metric).is_some_and(is_shown));
+        return metrics;
+    }
+    let shown: Vec<String> = metrics
         .iter()
-        .filter(|metric| shared(metric))
-        .filter_map(|metric| parts(metric))
-        .map(|(_, cutoff)| cutoff)
-        .max();
-    let Some(largest) = largest else {
-        let shown: Vec<String> = metrics
-            .iter()
-            .filter(|metric| is_shown_of_encoders(metric))
-            .cloned()
-            .collect();
-        // Runs without labels have no accuracy and few metrics, so the table shows all of them that describe features.
-        let has_accuracy = shown.iter().any(|metric| metric != CALIBRATION_ERROR);
-        let describes = |metric: &String| !matches!(metric.as_str(), FEATURE_STD | EFFECTIVE_RANK);
-        return if has_accuracy {
-            shown
-        } else {
-            metrics.into_iter().filter(describes).collect()
-        };
-    };
-    [format!("recall@{largest}"), format!("ndcg@{largest}")]
-        .into_iter()
-        .filter(|metric| metrics.contains(metric))
-        .collect()
+        .filter(|metric| is_shown_of_encoders(metric))
+        .cloned()
+        .collect();
+    // Runs without labels have no accuracy and few metrics, so the table shows all of them that describe features.
+    let has_accuracy = shown.iter().any(|metric| metric != CALIBRATION_ERROR);
+    let describes = |metric: &String| !matches!(metric.as_str(), FEATURE_STD | EFFECTIVE_RANK);
+    if has_accuracy {
+        shown
+    } else {
+        metrics.into_iter().filter(describes).collect()
+    }
+}
+
+/// The largest cutoff that all runs share, or else the largest of each run. Encoders of images and graphs have none.
+fn shown_cutoffs<'a>(runs: impl IntoIterator<Item = &'a RunResult> + Clone) -> BTreeSet<usize> {
+    let of_each = || runs.clone().into_iter().map(cutoffs);
+    let shared = of_each().reduce(|shared, of_run| &shared & &of_run).unwrap_or_default();
+    match shared.last() {
+        Some(&largest) => [largest].into(),
+        None => of_each().filter_map(|of_run| of_run.last().copied()).collect(),
+    }
+}
+
+/// The cutoffs of the metrics of a run.
+fn cutoffs(run: &RunResult) -> BTreeSet<usize> {
+    let parts = run.validation.metrics.keys().filter_map(|metric| parts(metric));
+    parts.map(|(_, cutoff)| cutoff).collect()
 }
 
 /// Whether a table shows a metric of encoders by default.
@@ -259,6 +266,17 @@ mod tests {
         other.validation.metrics.retain(|name, _| !name.ends_with("@20"));
         assert_eq!(default_metrics([&one, &other]), ["recall@10", "ndcg@10"]);
         assert_eq!(default_metrics([]), [""; 0]);
+    }
+
+    #[test]
+    fn runs_without_a_common_cutoff_show_the_largest_cutoff_of_each() {
+        let runs = [["@5", "@10"].as_slice(), &["@20"]].map(|cutoffs| {
+            let (mut run, _) = sample::run("a", "info_nce", 0);
+            let has = |name: &String| cutoffs.iter().any(|cutoff| name.ends_with(*cutoff));
+            run.validation.metrics.retain(|name, _| has(name));
+            run
+        });
+        assert_eq!(default_metrics(&runs), ["recall@10", "ndcg@10", "recall@20", "ndcg@20"]);
     }
 
     #[test]

@@ -27,24 +27,26 @@ impl Comparison {
         let mut csv = format!("{HEADER}\n");
         for table in &self.tables {
             for choice in Choice::ALL {
-                self.push_table(&mut csv, table, choice);
+                table.push_csv(&mut csv, choice);
             }
         }
         csv
     }
+}
 
-    fn push_table(&self, csv: &mut String, table: &DataTable, choice: Choice) {
-        for row in &table.rows {
+impl DataTable {
+    fn push_csv(&self, csv: &mut String, choice: Choice) {
+        for row in &self.rows {
             let kind = match row.kind {
                 super::RowKind::Recipe => "recipe",
                 super::RowKind::Baseline => "baseline",
             };
-            let start = [&table.data.name, kind, &row.name, "", choice.name()];
+            let start = [&self.data.name, kind, &row.name, "", choice.name()];
             self.push_figures(csv, start, row.figures(choice));
         }
-        for difference in &table.differences {
+        for difference in &self.differences {
             let start = [
-                &table.data.name,
+                &self.data.name,
                 "difference",
                 &difference.name,
                 &difference.reference,

@@ -91,7 +91,12 @@ impl<'a> RecipeGroup<'a> {
     }
 }
 
-impl DataGroup<'_> {
+impl<'a> DataGroup<'a> {
+    /// The runs of all recipes.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &'a RunResult> + Clone {
+        self.recipes.iter().flat_map(|recipe| recipe.runs.values()).copied()
+    }
+
     fn make_names_unique(&mut self) {
         let names: Vec<String> = self.recipes.iter().map(|recipe| recipe.name.clone()).collect();
         for recipe in &mut self.recipes {
@@ -122,14 +127,13 @@ impl DataGroup<'_> {
     /// One row per baseline. Runs with the same seed and split give the same results, so different results come from different settings
     /// or data. The distinct results are averaged.
     fn baselines(&self, metrics: &[String], notes: &mut Vec<String>) -> Vec<Row> {
-        let runs = || self.recipes.iter().flat_map(|recipe| recipe.runs.values());
-        let names: BTreeSet<&String> = runs().flat_map(|run| run.baselines.keys()).collect();
+        let names: BTreeSet<&String> = self.runs().flat_map(|run| run.baselines.keys()).collect();
         let mut rows = Vec::new();
         for name in names {
             let mut distinct: Vec<&Metrics> = Vec::new();
             let mut of_seed: BTreeMap<u64, &Metrics> = BTreeMap::new();
             let mut seeds_agree = true;
-            for (seed, figures) in runs().filter_map(|run| Some((run.seed, run.baselines.get(name)?))) {
+            for (seed, figures) in self.runs().filter_map(|run| Some((run.seed, run.baselines.get(name)?))) {
                 if !distinct.contains(&figures) {
                     distinct.push(figures);
                 }

@@ -9,7 +9,7 @@ mod tests;
 pub(crate) mod text;
 
 use super::interval::{CONFIDENCE, Interval};
-use super::metric_names::{decimals, higher_is_better};
+use super::metric_names::{all_metrics, decimals, default_metrics, higher_is_better, in_order};
 use crate::result::{DataSize, DataSummary, RunResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Comparison {
     schema: u32,
     /// Confidence level of all intervals.
     pub confidence: f64,
-    /// Names of the metrics, in the order of the columns.
+    /// Names of the metrics of all tables, in the order of the columns.
     pub metrics: Vec<String>,
     /// One table per data set, in the order of the runs.
     pub tables: Vec<DataTable>,
@@ -41,6 +41,9 @@ pub struct Comparison {
 pub struct DataTable {
     /// The data set.
     pub data: DataSummary,
+    /// Names of the metrics of this table, in the order of the columns. JSON has them as keys of the rows.
+    #[serde(skip)]
+    pub metrics: Vec<String>,
     /// Recipes in the order of the runs, then baselines.
     pub rows: Vec<Row>,
     /// Each other recipe minus the reference, which is the first recipe with the `info_nce` loss, over their common seeds.
@@ -129,23 +132,45 @@ impl Choice {
 }
 
 impl Comparison {
-    /// Groups `runs` by data set and recipe and averages `metrics` over seeds.
+    /// Groups `runs` by data set and recipe and averages `metrics` over seeds. All tables have the same metrics.
     pub fn new<'a>(runs: impl IntoIterator<Item = &'a RunResult>, metrics: &[String]) -> Self {
+        Self {
+            metrics: metrics.to_vec(),
+            ..Self::choosing(runs, |_| metrics.to_vec())
+        }
+    }
+
+    /// Groups `runs` by data set and recipe and averages the [`default_metrics`] of each data set over seeds.
+    pub fn with_default_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Self {
+        Self::choosing(runs, |group| default_metrics(group.runs()))
+    }
+
+    /// Groups `runs` by data set and recipe and averages all metrics of each data set over seeds.
+    pub(crate) fn with_all_metrics<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Self {
+        Self::choosing(runs, |group| all_metrics(group.runs()))
+    }
+
+    /// Compares `runs` by the metrics that `choose` returns for each table: runs of different kinds have no metric in common.
+    fn choosing<'a>(runs: impl IntoIterator<Item = &'a RunResult>, choose: impl Fn(&group::DataGroup) -> Vec<String>) -> Self {
         let mut notes = Vec::new();
         let groups = group::by_data(runs, &mut notes);
         notes.extend(groups.iter().filter_map(group::DataGroup::untrained));
-        let tables = groups
+        let tables: Vec<DataTable> = groups
             .iter()
-            .map(|groups| DataTable {
-                data: groups.data.clone(),
-                rows: groups.rows(metrics, &mut notes),
-                differences: paired::differences(groups, metrics),
+            .map(|group| {
+                let metrics = choose(group);
+                DataTable {
+                    data: group.data.clone(),
+                    rows: group.rows(&metrics, &mut notes),
+                    differences: paired::differences(group, &metrics),
+                    metrics,
+                }
             })
             .collect();
         Self {
             schema: SCHEMA,
             confidence: CONFIDENCE,
-            metrics: metrics.to_vec(),
+            metrics: in_order(tables.iter().flat_map(|table| table.metrics.iter().cloned())),
             tables,
             notes,
         }

@@ -10,7 +10,7 @@ use crate::result::Metrics;
 /// The loss of the reference recipe.
 const REFERENCE_LOSS: &str = "info_nce";
 
-/// Each recipe minus the first one with the `info_nce` loss, if they have a common seed.
+/// Each recipe minus the first one with the `info_nce` loss, if they have a common seed and a common metric.
 pub(super) fn differences(group: &DataGroup, metrics: &[String]) -> Vec<Difference> {
     let is_reference = |recipe: &&RecipeGroup| recipe.first().loss == REFERENCE_LOSS;
     let Some(reference) = group.recipes.iter().find(is_reference) else {
@@ -27,7 +27,7 @@ pub(super) fn differences(group: &DataGroup, metrics: &[String]) -> Vec<Differen
             validation: paired(recipe, reference, Choice::Validation, metrics),
             oracle: paired(recipe, reference, Choice::Oracle, metrics),
         })
-        .filter(|difference| !difference.seeds.is_empty())
+        .filter(|difference| !(difference.validation.is_empty() && difference.oracle.is_empty()))
         .collect()
 }
 

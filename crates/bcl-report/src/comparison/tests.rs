@@ -184,6 +184,41 @@ fn runs_without_an_oracle_have_no_such_column() {
 }
 
 #[test]
+fn runs_of_several_kinds_have_the_tables_of_each_kind() {
+    let kinds = [sample::run, sample::image_run, sample::graph_run];
+    let runs = kinds.map(|run| [("a", "info_nce"), ("b", "bayesian")].map(|(name, loss)| run(name, loss, 0).0));
+    let tables_of = |runs: &[RunResult; 2]| Comparison::with_default_metrics(runs).tables;
+    let expected: Vec<_> = runs.iter().flat_map(tables_of).collect();
+    assert!(expected.iter().all(|table| table.differences.len() == 1));
+
+    let comparison = Comparison::with_default_metrics(runs.as_flattened());
+    assert_eq!(comparison.tables, expected);
+    let metrics = [
+        ["recall@20", "ndcg@20"].as_slice(),
+        &["rbf_svm", "rbf_svm_raw"],
+        &["probe_top1", "official_top1", "knn_top1", "calibration_error"],
+    ];
+    assert_eq!(comparison.metrics, metrics.concat());
+    assert_eq!(comparison.tables[0].metrics, metrics[0]);
+    let csv = comparison.to_csv();
+    for metric in metrics.concat() {
+        assert!(csv.contains(&format!(",validation,{metric},")), "{metric}");
+    }
+}
+
+#[test]
+fn recipes_without_a_common_metric_have_no_difference() {
+    let mut runs = [run_with("a", "info_nce", 0, 0.4), run_with("b", "bayesian", 0, 0.5)];
+    for (run, cutoff) in runs.iter_mut().zip(["@5", "@10"]) {
+        run.validation.metrics.retain(|name, _| name.ends_with(cutoff));
+        run.oracle = None;
+    }
+    let table = &Comparison::with_default_metrics(&runs).tables[0];
+    assert_eq!(table.metrics, ["recall@5", "ndcg@5", "recall@10", "ndcg@10"]);
+    assert!(table.differences.is_empty());
+}
+
+#[test]
 fn without_runs_there_are_no_tables() {
     assert!(Comparison::new([], &ndcg()).tables.is_empty());
 }

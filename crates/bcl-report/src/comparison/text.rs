@@ -19,11 +19,11 @@ impl Comparison {
         for table in &self.tables {
             let title = format!("{}: {}", table.data.name, size(&table.data.size));
             text += &(style.wrapped(&title) + "\n");
-            text += &(self.row_table(table).render(style) + "\n");
+            text += &(table.row_table().render(style) + "\n");
             if let Some(first) = table.differences.first() {
                 let title = format!("Difference from {}, paired by seed", first.reference);
                 text += &(style.wrapped(&title) + "\n");
-                text += &(self.difference_table(table).render(style) + "\n");
+                text += &(table.difference_table().render(style) + "\n");
             }
         }
         for line in self.legend() {
@@ -31,51 +31,49 @@ impl Comparison {
         }
         if text.is_empty() { "No runs.\n".to_owned() } else { text }
     }
+}
 
-    fn row_table(&self, table: &DataTable) -> Table {
-        let mut grid = Grid::new(table.rows.iter().map(|row| row.name.as_str()));
+impl DataTable {
+    fn row_table(&self) -> Table {
+        let mut grid = Grid::new(self.rows.iter().map(|row| row.name.as_str()));
         grid.push(
             ["", "seeds"],
-            table.rows.iter().map(|row| match row.kind {
+            self.rows.iter().map(|row| match row.kind {
                 RowKind::Recipe => row.seeds.len().to_string().into(),
                 RowKind::Baseline => "".into(),
             }),
         );
-        for choice in Choice::ALL.into_iter().filter(|choice| table.has(*choice)) {
+        for choice in Choice::ALL.into_iter().filter(|choice| self.has(*choice)) {
             for metric in &self.metrics {
-                let texts = aligned(table.rows.iter().map(|row| figure(row.figures(choice), metric, false)));
-                let cells = texts.into_iter().zip(&table.rows).map(|(text, row)| {
-                    if table.is_best(row, choice, metric) {
+                let texts = aligned(self.rows.iter().map(|row| figure(row.figures(choice), metric, false)));
+                let cells = texts.into_iter().zip(&self.rows).map(|(text, row)| {
+                    if self.is_best(row, choice, metric) {
                         Cell::bold(text)
                     } else {
                         text.into()
                     }
                 });
-                grid.push([choice.title(&table.data), metric], cells);
+                grid.push([choice.title(&self.data), metric], cells);
             }
         }
         grid.table()
     }
 
-    fn difference_table(&self, table: &DataTable) -> Table {
-        let mut grid = Grid::new(table.differences.iter().map(|difference| difference.name.as_str()));
+    fn difference_table(&self) -> Table {
+        let mut grid = Grid::new(self.differences.iter().map(|difference| difference.name.as_str()));
         grid.push(
             ["", "seeds"],
-            table
-                .differences
+            self.differences
                 .iter()
                 .map(|difference| difference.seeds.len().to_string().into()),
         );
-        for choice in Choice::ALL.into_iter().filter(|choice| table.has(*choice)) {
-            for metric in self.metrics.iter().filter(|metric| table.is_compared(choice, metric)) {
-                let texts = table
+        for choice in Choice::ALL.into_iter().filter(|choice| self.has(*choice)) {
+            for metric in self.metrics.iter().filter(|metric| self.is_compared(choice, metric)) {
+                let texts = self
                     .differences
                     .iter()
                     .map(|difference| figure(difference.figures(choice), metric, true));
-                grid.push(
-                    [choice.title(&table.data), metric],
-                    aligned(texts).into_iter().map(Cell::from),
-                );
+                grid.push([choice.title(&self.data), metric], aligned(texts).into_iter().map(Cell::from));
             }
         }
         grid.table()

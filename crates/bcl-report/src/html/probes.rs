@@ -10,14 +10,13 @@ use crate::metric_names::evaluation;
 /// The table, followed by notes on its columns.
 pub(super) fn html(page: &Page, index: usize) -> String {
     let (view, results) = (&page.data[index], &page.complete.tables[index]);
-    let has = |metric: &&String| results.rows.iter().any(|of| of.validation.contains_key(*metric));
-    let metrics: Vec<&String> = page.complete.metrics.iter().filter(has).collect();
-    let groups: Vec<&[&String]> = metrics.chunk_by(|a, b| evaluation(a).name == evaluation(b).name).collect();
+    let metrics = &results.metrics;
+    let groups: Vec<&[String]> = metrics.chunk_by(|a, b| evaluation(a).name == evaluation(b).name).collect();
     let group_head = each(&groups, |group| {
         format!(
             "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
             group.len(),
-            escape(&evaluation(group[0]).name)
+            escape(&evaluation(&group[0]).name)
         )
     });
     let body = each(&results.rows, |of| {
@@ -30,7 +29,7 @@ pub(super) fn html(page: &Page, index: usize) -> String {
         "Features"
     };
     let notes = each(&groups, |group| {
-        let evaluation = evaluation(group[0]);
+        let evaluation = evaluation(&group[0]);
         format!("<li>{}: {}</li>\n", escape(&evaluation.name), escape(evaluation.about))
     });
     format!(

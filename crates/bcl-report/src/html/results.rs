@@ -8,7 +8,7 @@ use super::view::{DataView, Page};
 use crate::comparison::text::figure;
 use crate::markup::{breakable, each, escape};
 use crate::result::DataSize;
-use crate::{Choice, Comparison, DataTable, RowKind};
+use crate::{Choice, DataTable, RowKind};
 
 /// The selected metrics, the differences, the legend, and a collapsed table of all metrics.
 pub(super) fn section(page: &Page, index: usize) -> String {
@@ -16,10 +16,10 @@ pub(super) fn section(page: &Page, index: usize) -> String {
     let legend = each(page.comparison.legend(), |line| format!("<li>{}</li>\n", escape(&line)));
     format!(
         "<section>\n<h3>Results</h3>\n{}{}<ul class=\"notes\">\n{legend}</ul>\n{}</section>\n",
-        rows(&page.comparison, results, &page.data[index]),
-        differences(&page.comparison, results),
+        rows(results, &page.data[index]),
+        differences(results),
         match page.data[index].data.size {
-            DataSize::Interactions { .. } => all_figures(&page.complete, index),
+            DataSize::Interactions { .. } => all_figures(&page.complete.tables[index]),
             DataSize::Images { .. } => probes::html(page, index),
             DataSize::Graphs { .. } => probes::html(page, index) + &folds::html(page, index),
         },
@@ -27,10 +27,10 @@ pub(super) fn section(page: &Page, index: usize) -> String {
 }
 
 /// The columns: for each choice of epoch that recipes have, each metric.
-fn columns<'a>(comparison: &'a Comparison, results: &DataTable) -> Vec<(Choice, &'a str)> {
+fn columns(results: &DataTable) -> Vec<(Choice, &str)> {
     let choices = Choice::ALL.into_iter().filter(|choice| results.has(*choice));
     choices
-        .flat_map(|choice| comparison.metrics.iter().map(move |metric| (choice, metric.as_str())))
+        .flat_map(|choice| results.metrics.iter().map(move |metric| (choice, metric.as_str())))
         .collect()
 }
 
@@ -49,8 +49,8 @@ fn grouped_head(results: &DataTable, columns: &[(Choice, &str)]) -> String {
     )
 }
 
-fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String {
-    let columns = columns(comparison, results);
+fn rows(results: &DataTable, view: &DataView) -> String {
+    let columns = columns(results);
     let body = each(&results.rows, |of| {
         let seeds = match of.kind {
             RowKind::Recipe => of.seeds.len().to_string(),
@@ -62,11 +62,11 @@ fn rows(comparison: &Comparison, results: &DataTable, view: &DataView) -> String
     table("Results", Cells::Numbers, &grouped_head(results, &columns), &body)
 }
 
-fn differences(comparison: &Comparison, results: &DataTable) -> String {
+fn differences(results: &DataTable) -> String {
     let Some(first) = results.differences.first() else {
         return String::new();
     };
-    let mut columns = columns(comparison, results);
+    let mut columns = columns(results);
     columns.retain(|&(choice, metric)| results.is_compared(choice, metric));
     let body = each(&results.differences, |difference| {
         let seeds = difference.seeds.len().to_string();
@@ -83,10 +83,9 @@ fn differences(comparison: &Comparison, results: &DataTable) -> String {
 }
 
 /// All metrics at the epoch chosen on the validation set: one row per metric, one column per recipe or baseline.
-fn all_figures(complete: &Comparison, index: usize) -> String {
-    let results = &complete.tables[index];
+fn all_figures(results: &DataTable) -> String {
     let names = results.rows.iter().map(|of| breakable(&of.name));
-    let body = each(&complete.metrics, |metric| {
+    let body = each(&results.metrics, |metric| {
         let figures = results.rows.iter().map(|of| {
             let best = results.is_best(of, Choice::Validation, metric);
             strong_if(best, figure(&of.validation, metric, false))

@@ -335,6 +335,22 @@ fn elements_are_closed_in_order() {
 }
 
 #[test]
+fn a_page_of_several_kinds_has_the_tables_of_the_page_of_each() {
+    let tables = |runs: &Runs| -> Vec<String> {
+        let page = render_html(runs);
+        let rest = page.split("<table>").skip(1);
+        rest.map(|rest| rest.split("</table>").next().unwrap().to_owned()).collect()
+    };
+    let graph_runs = vec![sample::graph_run("ptc-mr/infonce", "info_nce", 0)];
+    let kinds = [sample::runs(), image_runs(), graph_runs];
+    let of_each: Vec<String> = kinds.iter().flat_map(tables).collect();
+    assert_eq!(tables(&kinds.concat()), of_each);
+    for part in ["ndcg@20", "probe_top1", "rbf_svm"] {
+        assert!(of_each.iter().any(|table| table.contains(part)), "{part}");
+    }
+}
+
+#[test]
 fn runs_without_epochs_baselines_or_figures_still_make_a_page() {
     let (mut result, mut records) = sample::run("bare", "info_nce", 0);
     result.baselines.clear();

@@ -3,7 +3,7 @@
 use crate::comparison::group;
 use crate::metric_names::last_accuracy;
 use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
-use crate::{Comparison, DataTable, all_metrics, default_metrics};
+use crate::{Comparison, DataTable, default_metrics};
 
 /// The most recipes of a data set that have charts of their own, and lines of single seeds beside their means: a page of hundreds of runs opens
 /// at once, and the report of each run has its charts.
@@ -47,8 +47,8 @@ impl<'a> Page<'a> {
             .map(|group| DataView::new(group, runs))
             .collect();
         Self {
-            comparison: Comparison::new(results.clone(), &default_metrics(results.clone())),
-            complete: Comparison::new(results.clone(), &all_metrics(results)),
+            comparison: Comparison::with_default_metrics(results.clone()),
+            complete: Comparison::with_all_metrics(results),
             data,
         }
     }

@@ -134,8 +134,13 @@ impl Table {
         Self { ruled: true, ..self }
     }
 
-    /// Renders the table within the width of the style. Every line ends with a line break, and an empty line separates blocks.
+    /// Renders the table within the width of the style. Every line ends with a line break, and an empty line separates blocks. A table
+    /// without rows and headers gives an empty text.
     pub fn render(&self, style: &TextStyle) -> String {
+        // Without any cell, the crate that lays out the columns counts none.
+        if self.rows.is_empty() && !self.has_header() {
+            return String::new();
+        }
         let limit = style.width.map_or(u16::MAX, |width| u16::try_from(width).unwrap_or(u16::MAX));
         let least = self.least_widths(limit);
         let blocks = self.blocks(&least, limit).into_iter().map(|block| {
@@ -146,6 +151,10 @@ impl Table {
         let text = blocks.collect::<Vec<String>>().join("\n");
         let [begin, end] = if style.bold { ["\u{1b}[1m", "\u{1b}[0m"] } else { ["", ""] };
         text.replace(BOLD[0], begin).replace(BOLD[1], end)
+    }
+
+    fn has_header(&self) -> bool {
+        self.columns.iter().any(|column| !column.header.is_empty())
     }
 
     /// The width below which each column is not wrapped. The first column gives way only to the widest of the others.
@@ -195,7 +204,7 @@ impl Table {
         };
         table.load_style(TableStyle::new().header_separator(rule));
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        if self.columns.iter().any(|column| !column.header.is_empty()) {
+        if self.has_header() {
             table.set_header(columns.iter().map(|&column| printable_lines(&self.columns[column].header)));
         }
         table.add_rows(self.rows.iter().map(|row| columns.iter().map(|&column| row[column].shown())));
@@ -280,6 +289,16 @@ mod tests {
     fn a_rule_is_as_wide_as_the_table() {
         let table = Table::new([Column::text("a"), Column::number("b")], [["name", "1"]]).ruled();
         assert_eq!(table.to_string(), "a     b\n───────\nname  1\n");
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_header_if_any_and_no_further_text() {
+        let empty = |header: &str| Table::new([Column::text(header), Column::number("")], [[""; 2]; 0]);
+        for table in [empty(""), empty("").ruled()] {
+            assert_eq!(table.to_string(), "");
+            assert_eq!(format!("{table:1}"), "");
+        }
+        assert_eq!(empty("name").to_string(), "name\n");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) use watch::watch;
 use crate::cli;
 use bcl_files::{notice, refuse_overwriting, write_whole};
 use bcl_report::{
-    Cell, Column, Comparison, Table, TextStyle, all_metrics, default_metrics, find_runs,
+    Cell, Column, Comparison, Table, TextStyle, all_metrics, find_runs,
     page::free_path,
     read_run, render_html,
     result::{EpochRecord, RunResult},
@@ -60,7 +60,7 @@ pub(crate) struct Failed {
 
 /// Prints a table of results to stdout, with a note for every failed run.
 pub(crate) fn print_table(results: &[&RunResult], failed: &[Failed], json: bool) {
-    let mut comparison = Comparison::new(results.iter().copied(), &default_metrics(results.iter().copied()));
+    let mut comparison = Comparison::with_default_metrics(results.iter().copied());
     let note = |failed: &Failed| format!("{} failed and is not in the table: {}", failed.name, failed.error);
     comparison.notes.extend(failed.iter().map(note));
     print_comparison(&comparison, json);
@@ -82,19 +82,18 @@ pub(crate) fn report(args: &cli::Report) -> Result<(), Error> {
     }
     let runs: Vec<Finished> = found.runs.iter().map(|run| read_run(run)).collect::<Result<_, _>>()?;
     let results = runs.iter().map(|(result, _)| result);
-    let metrics = if args.metrics.is_empty() {
-        default_metrics(results.clone())
-    } else {
-        args.metrics.clone()
-    };
     let known = all_metrics(results.clone());
-    if let Some(unknown) = metrics.iter().find(|metric| !known.contains(metric)) {
+    if let Some(unknown) = args.metrics.iter().find(|metric| !known.contains(metric)) {
         return Err(Error::Input(format!(
             "--metric {unknown}: none of these runs has this metric; they have {}",
             known.join(", ")
         )));
     }
-    let comparison = Comparison::new(results, &metrics);
+    let comparison = if args.metrics.is_empty() {
+        Comparison::with_default_metrics(results)
+    } else {
+        Comparison::new(results, &args.metrics)
+    };
     if args.csv {
         print!("{}", comparison.to_csv());
     } else {
