@@ -171,6 +171,13 @@ fn a_full_disk_is_refused_and_named() {
     let stdout = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
     let output = bcl_train().arg("recipes").stdout(stdout).output().expect("it starts");
     assert_refused(&output, &["stdout", "space"]);
+    // What is said during a run is lost then, and the run is not.
+    let stderr = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = bcl_train();
+    command.arg(&recipe).args(["--epochs", "1", "--seed", "1", "--out"]);
+    let output = command.arg(folder.path().join("runs")).stderr(stderr).output();
+    assert!(output.expect("it starts").status.success());
+    assert!(folder.path().join("runs/small-1/result.json").exists());
 
     // Files of the run itself: its result, a file of a checkpoint, and its metrics.
     let checkpoints = run.join("checkpoints/refit");

@@ -1,7 +1,6 @@
 //! Prints results as tables, and writes them to files.
 
-use bcl_files::printable_lines;
-use bcl_files::{FileError, refuse_overwriting, write_json};
+use bcl_files::{FileError, notice, printable_lines, refuse_overwriting, write_json};
 use bcl_report::TextStyle;
 use serde::Serialize;
 use std::{fmt::Display, fs::File, path::PathBuf, process::ExitCode};
@@ -35,6 +34,6 @@ pub(crate) fn print(results: &impl Display) {
 }
 
 pub(crate) fn failure(message: &str) -> ExitCode {
-    eprintln!("error: {}", printable_lines(message));
+    notice::line(format_args!("error: {}", printable_lines(message)));
     ExitCode::from(1)
 }

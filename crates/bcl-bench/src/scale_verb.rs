@@ -5,6 +5,7 @@ use bcl_bench::{
     steps::{Interactions, planted},
     timing::Plan,
 };
+use bcl_files::notice;
 use bcl_recipe::{Override, Recipe, RecommenderRecipe, find, from_toml};
 
 /// The recipe by default: a large matrix factorisation.
@@ -82,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     for (name, value) in ["users", "items", "interactions"].into_iter().zip(sizes) {
         session.benchmark.settings.insert(name.to_owned(), value.into());
     }
-    eprintln!("generating interactions");
+    notice::line("generating interactions");
     let data = generator.generate();
     let mut training = Interactions::new(&recipe, &data, &session.backend.training_device())?;
     session.add(vec![training.step()], &Plan::of_turns(1, arguments.steps));

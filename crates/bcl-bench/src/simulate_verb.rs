@@ -8,7 +8,7 @@ use crate::{
 use bcl_bench::simulation::{self, Figure, SimulationPlan};
 use bcl_core::simulation::SimulationConfig;
 use bcl_data::Seed;
-use bcl_files::printable;
+use bcl_files::{notice, printable};
 use std::{fs, path::PathBuf, process::ExitCode};
 
 /// The defaults come from appendix B.2 of the paper.
@@ -76,7 +76,11 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         for drawing in simulation.drawings() {
             drawing.write(folder)?;
         }
-        eprintln!("{} figures in {}", simulation.drawings().len(), printable(folder.display()));
+        notice::line(format_args!(
+            "{} figures in {}",
+            simulation.drawings().len(),
+            printable(folder.display())
+        ));
     }
     arguments.output.write(&simulation)?;
     Ok(ExitCode::from(u8::from(simulation.failed())))

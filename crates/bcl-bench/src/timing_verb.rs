@@ -3,8 +3,7 @@
 use crate::{Done, device_arguments::DeviceArguments, input::at_least_one, output::print};
 use bcl_backend::Backend;
 use bcl_bench::timing::{Benchmark, Case, Plan, ResultsFolder, measure};
-use bcl_files::printable;
-use bcl_files::{FileError, create_folder};
+use bcl_files::{FileError, create_folder, notice, printable};
 use std::{
     error::Error,
     fs::{self, File},
@@ -84,11 +83,11 @@ impl Session<'_> {
     /// Measures a group of cases, and saves all results so far, so that they survive an interruption.
     pub(crate) fn add(&mut self, cases: Vec<Case<'_>>, plan: &Plan) {
         if let Some(first) = cases.first() {
-            eprintln!("{}", first.name);
+            notice::line(&first.name);
         }
         self.benchmark.measurements.extend(measure(cases, plan, &self.backend));
         if let Err(error) = self.save() {
-            eprintln!("warning: {}", printable(error));
+            notice::line(format_args!("warning: {}", printable(error)));
         }
     }
 

@@ -5,6 +5,7 @@
 //! | that a result may not be what the user expects | [`warn`] | `warning: …`, once per text and process |
 //! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
 //! | what is being done | [`status`] | the text, unchanged |
+//! | an error, or anything that is never silent | [`line`] | the text, unchanged |
 //! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
 //! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in
@@ -25,6 +26,7 @@ use crate::printable_lines;
 use std::{
     collections::BTreeSet,
     fmt::Display,
+    io::{self, Write},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -60,12 +62,19 @@ pub fn note(text: impl Display) {
 /// Prints a line unchanged, on every call.
 pub fn status(text: impl Display) {
     if !is_quiet() {
-        eprintln!("{}", printable_lines(text));
+        line(printable_lines(text));
     }
 }
 
-fn once(line: String) {
-    if !is_quiet() && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.clone()) {
-        eprintln!("{}", printable_lines(&line));
+/// Prints a line to standard error, even if this module is silent. If it cannot be written, because a disk is full or a terminal has gone, the program goes on, where
+/// `eprintln!` would panic.
+pub fn line(text: impl Display) {
+    // Whoever could read about it is not there.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+fn once(text: String) {
+    if !is_quiet() && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+        line(printable_lines(&text));
     }
 }

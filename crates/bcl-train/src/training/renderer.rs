@@ -4,7 +4,7 @@
 use super::live_metrics;
 use bcl_files::{
     about,
-    notice::{Working, working_with_updates},
+    notice::{self, Working, working_with_updates},
 };
 use burn::train::{
     logger::{EvaluationProgressLogger, TrainingProgressLogger},
@@ -210,7 +210,12 @@ impl TrainingProgressLogger for Renderer {
 
     fn update_epoch(&mut self, epoch: usize) {
         if let Some(plain) = &self.plain {
-            eprintln!("{} {epoch:>3}/{}  {}", self.label, self.total_epochs, self.status());
+            notice::line(format_args!(
+                "{} {epoch:>3}/{}  {}",
+                self.label,
+                self.total_epochs,
+                self.status()
+            ));
             plain.said();
         }
         self.epoch = epoch + 1;

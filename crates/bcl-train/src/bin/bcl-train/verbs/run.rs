@@ -39,7 +39,7 @@ pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf
             Err(error) if recipes.len() == 1 || session.processes.size() > 1 => return Err(error),
             Err(error) => {
                 let name = format!("{}-{}", recipe.name(), recipe.seed());
-                eprintln!("error: {name} failed: {}", printable_lines(&error));
+                notice::line(format_args!("error: {name} failed: {}", printable_lines(&error)));
                 failed.push(Failed { name, error });
             }
         }

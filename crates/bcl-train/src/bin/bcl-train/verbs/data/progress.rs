@@ -1,6 +1,7 @@
 //! Progress of a download: a bar on a terminal, a few lines elsewhere.
 
 use bcl_data::download::Observer;
+use bcl_files::notice;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 
@@ -27,8 +28,8 @@ pub(super) enum Progress {
 impl Observer for Progress {
     fn say(&mut self, text: &str) {
         match self {
-            Self::Bar(bar) => bar.suspend(|| eprintln!("{text}")),
-            Self::Idle | Self::Lines { .. } => eprintln!("{text}"),
+            Self::Bar(bar) => bar.suspend(|| notice::line(text)),
+            Self::Idle | Self::Lines { .. } => notice::line(text),
         }
     }
 
@@ -54,7 +55,7 @@ impl Observer for Progress {
             }
             Self::Lines { name, next } => {
                 if let Some(line) = line(done, total, next) {
-                    eprintln!("{name}: {line}");
+                    notice::line(format_args!("{name}: {line}"));
                 }
             }
         }
