@@ -173,6 +173,12 @@ impl<'a> Chain<'a> {
         let origins = Origins::of(&document);
         document.fill(&R::defaults());
         let mut recipe: R = value::read(&document.table).map_err(|error| document.explain(error, self.library.rules.hint))?;
+        let list = toml::Table::try_from(&recipe)
+            .ok()
+            .and_then(|read| value::list_for_a_table(&document.table, &read));
+        if let Some(key) = list {
+            return Err(document.refuse(Refusal::new(key, "is a list, but must be a table")));
+        }
         if document.value("name").is_none() {
             *recipe.name_mut() = name_from(&document.recipe);
         }

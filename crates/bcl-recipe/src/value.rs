@@ -3,7 +3,7 @@
 use crate::read_error::{ReadError, ReadErrorKind};
 use serde::{
     Deserializer,
-    de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::SeqDeserializer},
+    de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Unexpected, Visitor, value::SeqDeserializer},
     forward_to_deserialize_any,
 };
 use toml::{Table, Value};
@@ -42,6 +42,20 @@ fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<Rea
         }
     }
     error
+}
+
+/// What is expected in place of a list that serde would read as a table, field by field.
+const A_TABLE: &str = "a table";
+
+/// The first key that has a list where what was read from it is a table.
+///
+/// Serde buffers the tables inside a table with a `kind`, and then takes lists for them.
+pub(crate) fn list_for_a_table(given: &Table, read: &Table) -> Option<String> {
+    given.iter().find_map(|(key, value)| match (value, read.get(key)?) {
+        (Value::Array(_), Value::Table(_)) => Some(key.clone()),
+        (Value::Table(given), Value::Table(read)) => list_for_a_table(given, read).map(|inner| format!("{key}.{inner}")),
+        _ => None,
+    })
 }
 
 /// The table at a path of keys, which is there.
@@ -95,9 +109,22 @@ impl<'de> Deserializer<'de> for Node<'_> {
         }
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.0 {
+            // Serde would read the fields by position.
+            Value::Array(_) => Err(de::Error::invalid_type(Unexpected::Seq, &A_TABLE)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
-        map struct identifier ignored_any
+        map identifier ignored_any
     }
 }
 

@@ -472,6 +472,22 @@ const BAD: &[Bad] = &[
         &[],
         "a.toml:2: loss is 3, but must be a table",
     ),
+    // Serde would read lists as tables, by position: of a table, and of one inside a table with a kind.
+    (
+        LEAST,
+        &["training=[32]"],
+        "--set training=[32]: training is a list, but must be a table",
+    ),
+    (
+        LEAST,
+        &["encoder.kind=resnet", "encoder.trunk=[34]"],
+        "encoder.trunk is a list, but must be a table",
+    ),
+    (
+        "loss.kind = 'hard'\n[[data]]\ndataset = 'planted'",
+        &[],
+        "data is a list, but must be a table",
+    ),
     (
         LEAST,
         &["selection.oracle=maybe"],
