@@ -102,8 +102,20 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     let new: serde_json::Value = serde_json::from_slice(&new.stdout).expect("JSON");
     let items = new["items"].as_array().expect("a list");
     assert!(items.len() == 13 && items.iter().all(|item| item["item"] != "i1" && item["item"] != "i4"));
+    says_that_no_item_is_left(folder);
     refuses_bad_flags(folder);
     evaluates_otherwise(folder);
+}
+
+/// The 15 items with training interactions leave none for a new user who has them all.
+fn says_that_no_item_is_left(folder: &Path) {
+    let all = (0..15).map(|item| format!("i{item}")).collect::<Vec<_>>().join(",");
+    let arguments = ["recommend", "runs/small-0", "--items", all.as_str()];
+    let text = succeeds_in(folder, &arguments);
+    assert_eq!(String::from_utf8_lossy(&text.stdout), "No item is left to recommend.\n");
+    let json = succeeds_in(folder, &[&arguments[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["items"], serde_json::json!([]));
 }
 
 fn refuses_bad_flags(folder: &Path) {
@@ -117,6 +129,15 @@ fn refuses_bad_flags(folder: &Path) {
         (&["--all", "--out", "recs.xlsx"], &[".csv or .jsonl"]),
         (&["--all", "--out", "no/such/recs.csv"], &["no/such/recs.csv"]),
         (&["--all", "--out", "runs/small-0/metrics.jsonl"], &["metrics.jsonl"]),
+        (&["--all", "--out", "runs/small-0/users.csv"], &["users.csv", "small-0 needs"]),
+        (
+            &["--all", "--out", "train.csv"],
+            &["train.csv would overwrite a file that is read"],
+        ),
+        (
+            &["--users", "empty.txt", "--out", "runs/../items.csv"],
+            &["items.csv would overwrite a file that is read"],
+        ),
         (
             &["--users", "bad.txt", "--out", "a.csv"],
             &["bad.txt:2", "nobody is not among"],
@@ -136,6 +157,14 @@ fn refuses_bad_flags(folder: &Path) {
         assert_refused(&recommend(arguments), words);
     }
     assert!(!folder.join("a.csv").exists());
+    assert_refused(
+        &run_in(folder, &["embed", "runs/small-0", "--out", "."]),
+        &["items.csv would overwrite a file that is read"],
+    );
+    assert_refused(
+        &run_in(folder, &["evaluate", "runs/small-0", "--per-user", "test.csv"]),
+        &["test.csv would overwrite a file that is read"],
+    );
 }
 
 fn evaluates_otherwise(folder: &Path) {

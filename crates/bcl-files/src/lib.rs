@@ -8,7 +8,7 @@
 //! | write a run's file with a checksum, and verify it when it is read | [`checksums`], [`seal`] |
 //! | keep other processes out of a folder | [`FolderLock`] |
 //! | finish a write before the process ends | [`critical_section()`] |
-//! | keep a flag such as `--out` from overwriting a run | [`refuse_overwriting`] |
+//! | keep a flag such as `--out` from overwriting a run, or what is read | [`refuse_overwriting`], [`refuse_input`] |
 //! | show sizes and durations | [`bytes()`], [`about`] |
 //! | recognise a file that is not text | [`content`] |
 //! | show text from files in a terminal | [`printable()`], [`printable_lines`] |
@@ -38,7 +38,7 @@ pub use digest::{digest_of, hexadecimal, sha256, sha256_of_file};
 pub use error::FileError;
 pub use lock::FolderLock;
 pub use output::refuse_full_output;
-pub use own::refuse_overwriting;
+pub use own::{is_run_or_table, refuse_input, refuse_overwriting};
 pub use sealed::{Seal, seal, unseal};
 pub use stream::WholeFile;
 pub use text::{excerpt, printable, printable_lines};

@@ -8,15 +8,20 @@ use std::{
 };
 
 /// Files that a run or a benchmark table needs. Reports and exported weights can be regenerated.
-const OWN: [&str; 11] = [
+const OWN: [&str; 16] = [
     "recipe.toml",
     "run.json",
+    "data.json",
+    "users.csv",
+    "graphs.csv",
+    "clusters.csv",
     "metrics.jsonl",
     "model.bpk",
     "result.json",
     "showcase.json",
     "outcome.json",
     "plan.json",
+    "looks.json",
     "table.json",
     CHECKSUMS,
     LOCK,
@@ -50,6 +55,23 @@ pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) 
     Ok(())
 }
 
+/// Checks that writing the file given by a flag overwrites none of the files that the same command reads.
+///
+/// # Errors
+/// Returns an error that names the flag and the file.
+pub fn refuse_input<'a>(flag: &'static str, path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), FileError> {
+    let Ok(whole) = fs::canonicalize(path) else { return Ok(()) };
+    let is_same = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == whole);
+    match inputs.into_iter().find(|input| is_same(input)) {
+        Some(_) => Err(FileError::Overwrites {
+            flag,
+            path: path.to_path_buf(),
+            what: "a file that is read".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
 /// The folder of the run or table that needs this file.
 fn owner(path: &Path) -> Option<PathBuf> {
     let whole = match fs::canonicalize(path) {
@@ -75,7 +97,8 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-fn is_run_or_table(folder: &Path) -> bool {
+/// Whether a folder belongs to a run or a benchmark table.
+pub fn is_run_or_table(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).is_file();
     (has("recipe.toml") && has("run.json")) || has("plan.json")
 }
@@ -117,6 +140,32 @@ mod tests {
         }
         for name in ["run/report.html", "old.html", "new.html", "model.bpk", "nowhere/model.bpk"] {
             assert_eq!(refusal(&at(name)), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_read_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, other) = (folder.path().join("likes.csv"), folder.path().join("lists.csv"));
+        for file in [&input, &other] {
+            fs::write(file, "").unwrap();
+        }
+        let detour = folder
+            .path()
+            .join("../")
+            .join(folder.path().file_name().unwrap())
+            .join("likes.csv");
+        let error = refuse_input("--out", &detour, [&*other, &*input]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("--out ") && error.contains("would overwrite a file that is read"),
+            "{error}"
+        );
+        for name in ["lists.csv", "new.csv"] {
+            let path = folder.path().join(name);
+            assert!(
+                refuse_input("--out", &path, [&*input, Path::new("nowhere.csv")]).is_ok(),
+                "{name}"
+            );
         }
     }
 

@@ -1,6 +1,7 @@
 //! Built-in recipes, and finding a recipe by name or path.
 
 use crate::{Document, RecipeError, nearest};
+use bcl_files::is_run_or_table;
 use include_dir::Dir;
 use std::{
     fs,
@@ -136,7 +137,7 @@ impl Library {
         }
     }
 
-    /// Finds recipes: a file, all `.toml` files below a folder, a built-in recipe by name, or all whose names begin with `name/`.
+    /// Finds recipes: a file, all `.toml` files below a folder but those of runs and tables, a built-in recipe by name, or all whose names begin with `name/`.
     /// A built-in recipe may also be given by its path: `recipes/quickstart.toml` is `quickstart` if there is no such file.
     ///
     /// # Errors
@@ -186,9 +187,11 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), RecipeError> {
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        // Links to folders are not followed: they may form a circle.
+        // Links to folders are not followed: they may form a circle. The recipes in the folders of runs and tables are records.
         if entry.file_type().map_err(unreadable)?.is_dir() {
-            collect(&path, files)?;
+            if !is_run_or_table(&path) {
+                collect(&path, files)?;
+            }
         } else if path.extension().is_some_and(|extension| extension == "toml") && !is_base(&path) {
             files.push(path);
         }
@@ -209,7 +212,16 @@ mod tests {
     fn recipes_are_found_by_name_group_file_and_folder() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("inner")).unwrap();
-        for name in ["b.toml", "inner/a.toml", "_base.toml", "notes.txt"] {
+        fs::create_dir_all(folder.path().join("runs/b-0")).unwrap();
+        for name in [
+            "b.toml",
+            "inner/a.toml",
+            "_base.toml",
+            "notes.txt",
+            // A run keeps its own recipe, which is no recipe to train.
+            "runs/b-0/recipe.toml",
+            "runs/b-0/run.json",
+        ] {
             fs::write(folder.path().join(name), "").unwrap();
         }
         let files = find(folder.path().to_str().unwrap()).unwrap();
@@ -221,6 +233,7 @@ mod tests {
             ]
         );
         assert_eq!(find(folder.path().join("b.toml").to_str().unwrap()).unwrap(), files[..1]);
+        assert_eq!(find(folder.path().join("runs/b-0").to_str().unwrap()).unwrap().len(), 1);
         for group in ["quickstart", "quickstart/", "recipes/quickstart.toml"] {
             assert_eq!(find(group).unwrap().len(), 2, "{group}");
         }

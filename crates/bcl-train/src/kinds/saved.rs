@@ -67,6 +67,23 @@ impl Saved {
         })
     }
 
+    /// The files that its recipe names, which no flag may overwrite.
+    ///
+    /// # Errors
+    /// Returns an error if a file is missing.
+    pub fn inputs(&self) -> Result<Vec<PathBuf>, Error> {
+        match self {
+            Self::Recommender(run) => Ok(run.recipe.data.files(&run.search)?),
+            Self::Images(run) => {
+                let weights = run.recipe.encoder.weights().into_iter();
+                Ok(weights
+                    .map(|file| run.search.find("encoder.weights", file))
+                    .collect::<Result<_, _>>()?)
+            }
+            Self::Graphs(_) => Ok(Vec::new()),
+        }
+    }
+
     /// The folder of the run.
     pub fn path(&self) -> &Path {
         match self {

@@ -8,6 +8,24 @@ use std::{
 };
 
 impl DataConfig {
+    /// The files that the keys name, where they are found. The files of a data set with a name are not among them.
+    ///
+    /// # Errors
+    /// Returns an error if a file is missing.
+    ///
+    /// # Panics
+    /// Panics if [`check`](Self::check) fails.
+    pub fn files(&self, search: &SearchPath) -> Result<Vec<PathBuf>, DataError> {
+        let mut files = match self.located(search)? {
+            DataSource::Files(source, _) => source.files().into_iter().map(Path::to_path_buf).collect(),
+            DataSource::Planted(_) | DataSource::Named(..) => Vec::new(),
+        };
+        if let Some(items) = &self.items {
+            files.push(search.find("data.items", items)?);
+        }
+        Ok(files)
+    }
+
     /// The source, with the paths at which its files were found.
     pub(super) fn located(&self, search: &SearchPath) -> Result<DataSource, DataError> {
         let source = match self.source().unwrap_or_else(|refusal| panic!("{refusal}")) {

@@ -3,7 +3,7 @@
 use super::{
     metrics_table::metrics_table,
     recommend::counted,
-    saved::{print_metrics, working},
+    saved::{keep_inputs, print_metrics, working},
 };
 use crate::cli::{Evaluate, LabelFractions};
 use bcl_backend::Backend;
@@ -33,6 +33,9 @@ pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> 
     }
     let _working = working("evaluating", &args.run);
     let run = Saved::open(&args.run, args.compute.data.as_deref())?;
+    if let Some(path) = &args.per_user {
+        keep_inputs("--per-user", path, &run, [args.test.as_ref()])?;
+    }
     if let (Some(flag), false) = (args.flag_of_recommenders(), matches!(run, Saved::Recommender(_))) {
         return Err(Error::Input(format!(
             "{flag} does not apply to {}, which trained no recommender; remove it",

@@ -4,7 +4,7 @@ use crate::cli::{Export, ExportFormat};
 use bcl_backend::Backend;
 use bcl_files::{
     notice::{self, Working},
-    printable, refuse_overwriting,
+    printable, refuse_input, refuse_overwriting,
 };
 use bcl_report::{Column, Table, TextStyle, result::Metrics};
 use bcl_train::{
@@ -18,9 +18,16 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Returns an error if the run cannot be read or the files cannot be written.
 pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    refuse_overwriting("--out", &out.join("users.csv"), &["csv"])?;
+    let tables = ["users.csv", "items.csv"].map(|name| out.join(name));
+    for table in &tables {
+        refuse_overwriting("--out", table, &["csv"])?;
+    }
     let _working = working("embedding the data of", run);
-    let files = match Saved::open(run, data_dir)? {
+    let saved = Saved::open(run, data_dir)?;
+    for table in &tables {
+        keep_inputs("--out", table, &saved, [])?;
+    }
+    let files = match saved {
         Saved::Recommender(run) => TrainedRecommender::open(*run, backend)?.embed(out)?,
         Saved::Images(run) => images::embed(&run, backend, out)?,
         Saved::Graphs(run) => TrainedGraphEncoder::open(*run, backend)?.embed(out)?,
@@ -29,6 +36,21 @@ pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out:
         println!("{}", printable(file.display()));
     }
     Ok(())
+}
+
+/// Checks that the file of a flag is none that the run or the command reads.
+///
+/// # Errors
+/// Returns an error that names the flag and the file.
+pub(super) fn keep_inputs<const N: usize>(
+    flag: &'static str,
+    file: &Path,
+    saved: &Saved,
+    given: [Option<&PathBuf>; N],
+) -> Result<(), Error> {
+    let of_run = saved.inputs()?;
+    let inputs = of_run.iter().chain(given.into_iter().flatten()).map(PathBuf::as_path);
+    Ok(refuse_input(flag, file, inputs)?)
 }
 
 /// Checks the flags of `export` before a backend is opened.
@@ -53,7 +75,9 @@ pub(crate) fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
     check_export(args)?;
     let _working = working("exporting", &args.run);
     let out = &out_of(args);
-    match (Saved::open(&args.run, args.compute.data.as_deref())?, args.format) {
+    let saved = Saved::open(&args.run, args.compute.data.as_deref())?;
+    keep_inputs("--out", out, &saved, [])?;
+    match (saved, args.format) {
         (Saved::Recommender(run), ExportFormat::Safetensors) => TrainedRecommender::open(*run, backend)?.export(out)?,
         (Saved::Images(run), ExportFormat::Safetensors) => images::export(&run, backend, out)?,
         (Saved::Graphs(run), ExportFormat::Safetensors) => TrainedGraphEncoder::open(*run, backend)?.export(out)?,

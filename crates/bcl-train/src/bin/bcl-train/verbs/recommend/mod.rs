@@ -6,7 +6,7 @@ mod table;
 
 pub(super) use id_list::counted;
 
-use super::saved::working;
+use super::saved::{keep_inputs, working};
 use crate::cli::Recommend;
 use bcl_backend::Backend;
 use bcl_eval::ranking::RankedItem;
@@ -41,7 +41,11 @@ pub(crate) fn check_recommend(args: &Recommend) -> Result<(), Error> {
 /// Returns an error if the run or its data cannot be read, the run is not one of a recommender, or a user or an item is unknown.
 pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Result<(), Error> {
     let _working = working("ranking the items of", &args.run);
-    let trained = match Saved::open(&args.run, args.compute.data.as_deref())? {
+    let saved = Saved::open(&args.run, args.compute.data.as_deref())?;
+    if let Some(out) = &args.out {
+        keep_inputs("--out", out, &saved, [args.users.as_ref(), args.items_file.as_ref()])?;
+    }
+    let trained = match saved {
         Saved::Recommender(run) => TrainedRecommender::open(*run, backend)?,
         other => {
             return Err(Error::Input(format!(
@@ -96,6 +100,8 @@ fn print(recommendation: &Recommendations, args: &Recommend) {
     }
     if args.output.json {
         println!("{:#}", json!(recommendation));
+    } else if recommendation.items.is_empty() {
+        println!("No item is left to recommend.");
     } else {
         print!("{}", table::of(recommendation).render(&TextStyle::of_stdout()));
     }

@@ -8,7 +8,7 @@ mod subset;
 use super::saved::{of_images, working};
 use crate::cli::{Duplicates, Neighbours, Searched, Subset};
 use bcl_backend::Backend;
-use bcl_files::refuse_overwriting;
+use bcl_files::{refuse_input, refuse_overwriting};
 use bcl_images::ImageError;
 use bcl_train::{
     error::Error,
@@ -113,7 +113,12 @@ impl<'a> Search<'a> {
             refuse_overwriting("--cache", &cache.join("features.safetensors"), &["safetensors"])?;
         }
         match self {
-            Self::Subset(Subset { out: Some(out), .. }) => check_file("--out", out, &["txt"]),
+            Self::Subset(Subset {
+                out: Some(out), chosen, ..
+            }) => {
+                check_file("--out", out, &["txt"])?;
+                Ok(refuse_input("--out", out, chosen.as_deref())?)
+            }
             _ => Ok(()),
         }
     }
