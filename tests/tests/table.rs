@@ -242,6 +242,13 @@ fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
     )
     .expect("writable");
     let misspelt = misspelt.to_str().expect("a path of letters");
+    let data = folder.path().join("data.toml");
+    fs::write(
+        &data,
+        "[recommender.shared]\n\"data.min_rating\" = { choice = [5] }\n[images]\n",
+    )
+    .expect("writable");
+    let data = data.to_str().expect("a path of letters");
     let cases: &[(&[&str], &[&str])] = &[
         (&["10"], &["--dataset", "ml-100k", "gowalla"]),
         (&["7", "--dataset", "cifar10"], &["no table 7", "2, 3, 4, 5, 8, 10"]),
@@ -264,6 +271,18 @@ fn bad_ranges_and_flags_are_refused_before_anything_is_written() {
                 "no recipe of quickstart",
                 "did you mean loss.temperature?",
             ],
+        ),
+        (
+            &["quickstart", "--ranges", data],
+            &["data.toml:2", "data.min_rating", "changes the data", "optimizer"],
+        ),
+        (&["quickstart", "--set", "seed=4"], &["--set seed", "--seeds"]),
+        (&["quickstart", "--set", "name=x"], &["--set name", "leave it out"]),
+        (&["quickstart", "--fix", "seed=1,2"], &["--fix seed", "--seeds"]),
+        (&["quickstart", "--fix", "negatives=4.5,8"], &["negatives=4.5", "use 4 or 5"]),
+        (
+            &["quickstart", "--fix", "temperature=0.2", "--set", "loss.temperature=0.3"],
+            &["--fix temperature", "--set loss.temperature", "leave one of them out"],
         ),
         (&["quickstart", "--fix", "warmth=1"], &["warmth", "temperature"]),
         (&["quickstart", "--fix", "temperature=warm"], &["warm", "such as"]),

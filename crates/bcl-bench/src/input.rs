@@ -24,6 +24,14 @@ pub(crate) fn bound(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Seconds to measure for.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number from 0 to 3600".to_owned()),
+    }
+}
+
 /// Number of scores or anchors in a simulation.
 pub(crate) fn draws(text: &str) -> Result<usize, String> {
     in_range(text, 1, 1_000_000)

@@ -3,7 +3,7 @@
 use crate::{
     Done,
     device_arguments::DeviceArguments,
-    input::{at_least_one, at_least_two},
+    input::{at_least_one, at_least_two, seconds},
     timing_verb,
 };
 use bcl_bench::{
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 128, value_parser = at_least_one)]
     dim: usize,
     /// Seconds per loss and batch size; measures at least one step per round.
-    #[arg(long, default_value_t = 1.5)]
+    #[arg(long, default_value_t = 1.5, value_parser = seconds)]
     seconds: f64,
     #[command(flatten)]
     device: DeviceArguments,

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write no page: compute all tables and curves again from the metrics of their runs, and list what does not follow from them. Figures with four
-    /// decimals in a section of a text that links to tables must follow from these.
+    /// decimals in a section of a text that links to tables must follow from these, and links to files of the folders must lead to one.
     #[arg(long, conflicts_with_all = ["out", "title", "update"])]
     check: bool,
     /// Write no page: write all tables and curves again, by the rules of this version.

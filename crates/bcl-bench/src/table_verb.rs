@@ -19,8 +19,8 @@ use std::{env, iter, path::PathBuf, process::ExitCode, thread};
 const RANGES: &str = "\
 The file of --ranges lists the recipe keys to search, for recommenders and for encoders of images: under
 `shared` for every estimator, under a loss.kind for that estimator, and under a method.kind for a method with
-a loss of its own. A key that is not listed, or that --set sets, keeps the recipe's value; a key that no recipe
-of the table has is refused.
+a loss of its own. A key that is not listed, or that --set sets, keeps the recipe's value. Keys are refused if no
+recipe of the table has them, or if all runs of a table share them: data, evaluation, selection, training.epochs.
 
   [recommender.shared]
   \"loss.temperature\" = { log = [0.05, 1.0] }           # log-uniform

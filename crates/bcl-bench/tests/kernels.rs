@@ -56,6 +56,22 @@ fn a_kernel_that_does_not_exist_is_bad_input() {
 }
 
 #[test]
+fn a_size_that_does_not_exist_and_endless_measuring_are_bad_input() {
+    for (arguments, named) in [
+        (&["--kernel", "convolve", "--size", "nope"][..], "[16, 16, 3, 3]"),
+        (&["--seconds", "1e300"], "from 0 to 3600"),
+        (&["--seconds", "nan"], "from 0 to 3600"),
+        (&["--seconds=-1"], "from 0 to 3600"),
+    ] {
+        let output = bench(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(named), "{errors}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_convolution_of_one_size_is_measured_with_its_rate() {
     let output = bench(&["--kernel", "convolve", "--size", "[16, 16, 3, 3]", "--seconds", "0"]);
     let text = String::from_utf8_lossy(&output.stdout);

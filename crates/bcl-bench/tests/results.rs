@@ -263,6 +263,13 @@ fn files_that_cannot_be_compared_are_one_line_errors() {
         assert!(!is_ours || errors.lines().count() == 1, "{arguments}: {errors}");
         assert!(output.stdout.is_empty(), "{arguments}");
     }
+    let output = Command::new(env!("CARGO_BIN_EXE_bcl-bench"))
+        .args(["results", "--results", "no/such/folder"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no folder no/such/folder; measure with"));
     let empty = Folder::new();
     let output = empty.run("results --new a");
     assert!(String::from_utf8_lossy(&output.stderr).contains("measure with `bcl-bench kernels`, `loss` or `step`"));

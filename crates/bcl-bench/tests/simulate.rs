@@ -92,6 +92,21 @@ fn figures_can_be_chosen_and_have_the_same_numbers_alone() {
 }
 
 #[test]
+fn a_file_of_a_table_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plan.json");
+    std::fs::write(&file, "{}").expect("a writable folder");
+    let output = simulate(
+        1,
+        &[&SMALL[..], &["--only", "mse", "--json", file.to_str().expect("a plain path")]].concat(),
+    );
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("--json") && errors.contains("plan.json"), "{errors}");
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "{}");
+}
+
+#[test]
 fn bad_parameters_and_an_unwritable_folder_are_bad_input() {
     for (arguments, named) in [
         (&["--alpha", "0.4"][..], "alpha"),

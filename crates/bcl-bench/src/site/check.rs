@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 impl Collection {
     /// Computes all tables and curves again from their runs, and compares `table.md` with its table, and the figures of
-    /// texts with the tables that they link to. Returns what does not follow.
+    /// texts with the tables that they link to. Returns what does not follow, and links of texts to missing files of the folders.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
@@ -28,6 +28,7 @@ impl Collection {
         }
         for (path, text) in &self.texts {
             note(path, quoted::unfounded(text, path)?);
+            note(path, quoted::missing_links(text, path, |target| self.covers(target)));
         }
         Ok(problems)
     }

@@ -87,6 +87,12 @@ impl Collection {
         alone.chain(of_curves.map(|(_, table)| table))
     }
 
+    /// Whether a path, which need not exist, is below a folder that was read.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        let existing = path.ancestors().find_map(|path| path.canonicalize().ok());
+        existing.is_some_and(|existing| existing.ancestors().any(|folder| self.seen.contains(folder)))
+    }
+
     fn walk(&mut self, folder: &Path) -> Result<(), String> {
         let here = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         if !self.seen.insert(here) {

@@ -2,7 +2,7 @@
 
 use super::picture::address;
 use bcl_report::Skipped;
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
 use std::path::{Path, PathBuf};
 
 /// The text of the first heading.
@@ -62,7 +62,7 @@ pub(super) fn html(text: &str, path: &Path) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) title: String,
-    /// Addresses of its links, without fragments.
+    /// Addresses of its links, without fragments and without addresses of mail.
     pub(super) links: Vec<String>,
     /// The words of its paragraphs, items and cells, without code.
     pub(super) blocks: Vec<String>,
@@ -83,7 +83,7 @@ pub(super) fn sections(text: &str) -> Vec<Section> {
             Event::End(TagEnd::Heading(_)) => is_title = false,
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
-            Event::Start(Tag::Link { dest_url, .. }) => {
+            Event::Start(Tag::Link { link_type, dest_url, .. }) if link_type != LinkType::Email => {
                 let (address, _) = dest_url.split_once('#').unwrap_or((&dest_url, ""));
                 section.links.push(address.to_owned());
             }

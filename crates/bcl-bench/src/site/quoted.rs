@@ -1,7 +1,8 @@
 //! Figures that texts quote from tables.
 //!
 //! In a section that links to tables, numbers with four decimals must follow from one of them, or from a TOML file that it links to: a mean with its interval
-//! as a whole, other numbers singly. A wrong number that stands alone may equal another figure of its tables by chance.
+//! as a whole, other numbers singly. A wrong number that stands alone may equal another figure of its tables by chance. A link to a file that does not
+//! exist is a problem, too: it may be the table of the numbers.
 
 use super::{Collection, markdown};
 use crate::tables::{Paired, TableResult};
@@ -41,6 +42,26 @@ pub(super) fn unfounded(text: &str, path: &Path) -> Result<Vec<String>, String> 
         }));
     }
     Ok(found)
+}
+
+/// The links of a text to files that do not exist, among those to files that `is_checked`.
+pub(super) fn missing_links(text: &str, path: &Path, is_checked: impl Fn(&Path) -> bool) -> Vec<String> {
+    let is_missing = |link: &str| {
+        let target = markdown::beside(path, link);
+        // Paths with escapes such as %20 are left to browsers.
+        !is_on_the_web(link) && !link.contains('%') && !target.exists() && is_checked(&target)
+    };
+    let missing = |section: markdown::Section| {
+        let links = section.links.into_iter().filter(|link| is_missing(link));
+        let problem = |link| format!("the section `{}` links to {link}, which does not exist", section.title);
+        links.map(problem).collect::<Vec<_>>()
+    };
+    markdown::sections(text).into_iter().flat_map(missing).collect()
+}
+
+/// Whether an address begins with a scheme, such as `https:`.
+fn is_on_the_web(address: &str) -> bool {
+    address.split('/').next().is_some_and(|first| first.contains(':'))
 }
 
 /// The figures that a section may quote.
@@ -210,6 +231,25 @@ mod tests {
         }
         // A section without links is not judged.
         assert!(unfounded("# A\n\n0.9998\n", &page).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_link_to_a_missing_file_below_the_checked_folder_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("other.md", "# Other\n");
+        write(
+            "notes.md",
+            "# A\n\n[other](other.md#b), [here](#b), [web](https://example.org/x), [up](../nope.md), <a@example.org>\n\n\
+             ## B\n\n[table](c5/nope.md#c), NDCG is 0.9999.\n",
+        );
+        let problems = Collection::read(folder.path()).unwrap().check().unwrap();
+        let page = folder.path().join("notes.md");
+        let expected = format!(
+            "{}: the section `B` links to c5/nope.md, which does not exist",
+            page.display()
+        );
+        assert_eq!(problems, [expected]);
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub(super) const REFERENCE: &str = "info_nce";
 /// Loss that knows the classes. It is no candidate: it shows how much a loss could gain.
 pub(super) const ORACLE: &str = "supervised";
 
+/// The key of the Bayesian loss's α.
+pub(super) const ALPHA: &str = "loss.alpha";
+
 /// A row of a table.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -34,8 +37,13 @@ impl Row {
     /// set.
     ///
     /// # Errors
-    /// Returns an error if there are none, one cannot be read, or two have the same name.
+    /// Returns an error if there are none, one cannot be read, two have the same name, or a flag sets what the table itself sets.
     pub fn find(name: &str, encoder: Option<&str>, set: &[Override], ranges: &Ranges) -> Result<Vec<Self>, Error> {
+        for key in set.iter().map(Override::key) {
+            if let Some(problem) = why_not_set(&key) {
+                return Err(Error::Input(format!("--set {key}: {problem}")));
+            }
+        }
         let read = |found| Self::read(found, set, ranges);
         let mut rows = find(name)?.into_iter().map(read).collect::<Result<Vec<Self>, Error>>()?;
         for entry in ranges.entries() {
@@ -81,12 +89,12 @@ impl Row {
             Recipe::Graphs(_) => Space::default(),
             _ => ranges.of(row.is_recommender(), &row.loss_kind()),
         };
-        // Keys that a flag sets or that the recipe does not have are not searched. A schedule gives way to given ranges only.
+        // Keys that a flag sets, or that the recipe does not have or use, are not searched. A schedule gives way to given ranges only.
         let mut space = mem::take(&mut row.space);
         space.0.retain(|key, range| {
             let is_set = set.iter().any(|flag| flag.key() == *key);
             let keeps_schedule = ranges.are_built_in() && row.has_schedule(key);
-            !is_set && !keeps_schedule && row.takes(&[(key.clone(), range.at(0.0))])
+            !is_set && !keeps_schedule && !row.ignores(key) && row.takes(&[(key.clone(), range.at(0.0))])
         });
         row.space = space;
         Ok(row)
@@ -164,6 +172,29 @@ impl Row {
     /// Whether a key of the loss has a schedule.
     fn has_schedule(&self, key: &str) -> bool {
         key.starts_with("loss.") && at(&self.json(), key).is_some_and(Value::is_object)
+    }
+
+    /// Whether a key of the recipe has no effect: a linear α schedule replaces the α of the loss in every epoch.
+    pub(super) fn ignores(&self, key: &str) -> bool {
+        key == ALPHA && self.text("alpha_schedule.kind") == "linear"
+    }
+
+    /// The key of a flag of the row that sets a key, or a part of its table.
+    pub(super) fn flag_within(&self, key: &str) -> Option<String> {
+        let is_within = |set: &String| {
+            let rest = set.strip_prefix(key);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.set.iter().map(Override::key).find(is_within)
+    }
+
+    /// The number of negatives that an anchor has in a batch of images or graphs; `None` for recommenders, and for methods without negatives.
+    pub(super) fn negatives_in_batch(&self, batch_size: usize) -> Option<usize> {
+        match &self.recipe {
+            Recipe::Recommender(_) => None,
+            Recipe::Images(recipe) => recipe.method.settings().num_negatives(batch_size),
+            Recipe::Graphs(recipe) => Some(recipe.method.settings().num_negatives(batch_size)),
+        }
     }
 
     /// Whether the recipe has the keys of these values, whatever it thinks of the values.
@@ -254,6 +285,15 @@ fn check(entry: &Entry, table: &str, rows: &[Row]) -> Result<(), String> {
             Err(entry.problem(&format!("is a key that no recipe of {table} has; {remedy}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Why no flag may set a key for all runs of a table; `None` if one may.
+pub(super) fn why_not_set(key: &str) -> Option<&'static str> {
+    match key {
+        "seed" => Some("a table trains each row with the seeds 0, 1, …; choose their number with --seeds"),
+        "name" => Some("the rows of a table are called after their recipes; leave it out"),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{
     Parts, Ranges, Row, RowResult, RunPool, TablePlan, TableResult,
     make::{lock_folder, prepare_table},
+    row::{ALPHA, why_not_set},
     run,
 };
 use bcl_files::{FileError, notice};
@@ -15,6 +16,15 @@ use bcl_report::{
 use bcl_train::error::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path, str::FromStr};
+
+/// Names of the number of negatives per anchor.
+const NEGATIVES: [&str; 3] = ["negatives", "n", "N"];
+
+/// The key that decides how many negatives a batch of images or graphs has.
+const BATCH_SIZE: &str = "training.batch_size";
+
+/// More than the largest batch, queue and number of negatives that a recipe may have.
+const MOST_NEGATIVES: usize = 1 << 25;
 
 /// A parameter and the values to fix it at: `temperature=0.3`, or `temperature=0.1,0.2,0.4`.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +43,10 @@ impl FromStr for Fixed {
         let (name, values) = text.split_once('=').ok_or(FORM)?;
         let mut values: Vec<f64> = values
             .split(',')
-            .map(|value| value.trim().parse().map_err(|_| format!("`{value}` is not a number; {FORM}")))
+            .map(|value| {
+                let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
+                number.ok_or_else(|| format!("`{value}` is not a number; {FORM}"))
+            })
             .collect::<Result<_, _>>()?;
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -45,29 +58,86 @@ impl FromStr for Fixed {
 }
 
 impl Fixed {
-    /// The flag that fixes the parameter of a row at a value; `None` if the row does not have the parameter.
+    /// The key of a row that the parameter means; `None` if the row does not have the parameter.
     ///
     /// Understands `temperature`, `beta`, `alpha`, `tau_plus` and `negatives` (N), and every other key of a recipe in full. The
     /// hard loss has another β than the Bayesian loss, so `beta` only fixes the latter.
-    fn flag(&self, row: &Row, value: f64) -> Option<Override> {
-        let flag = format!("--fix {}={value}", self.name);
-        let whole = |value: f64| toml::Value::Integer(value.round() as i64);
-        let (key, set) = match self.name.as_str() {
-            "negatives" | "n" | "N" if row.is_recommender() => ("negatives.count", whole(value)),
-            "negatives" | "n" | "N" if row.method() == "moco" => ("method.queue", whole(value)),
-            "negatives" | "n" | "N" if row.method() == "cmc" => ("method.negatives", whole(value)),
-            // A batch of B images with two views has 2B - 2 negatives per anchor.
-            "negatives" | "n" | "N" => ("training.batch_size", whole(value / 2.0 + 1.0)),
+    fn key<'a>(&'a self, row: &Row) -> Option<&'a str> {
+        let key = match self.name.as_str() {
+            name if NEGATIVES.contains(&name) => key_of_negatives(row)?,
             "beta" if row.loss_kind() != "bayesian" => return None,
-            "temperature" => ("loss.temperature", value.into()),
-            "beta" => ("loss.beta", value.into()),
-            "alpha" => ("loss.alpha", value.into()),
-            "tau_plus" => ("loss.tau_plus", value.into()),
-            key if value.fract() == 0.0 && !key.starts_with("loss.") => (key, whole(value)),
-            key => (key, value.into()),
+            "temperature" => "loss.temperature",
+            "beta" => "loss.beta",
+            "alpha" => ALPHA,
+            "tau_plus" => "loss.tau_plus",
+            key => key,
         };
-        row.has(key).then(|| Override::new(key, set, flag))
+        row.has(key).then_some(key)
     }
+
+    /// Refuses to fix a key of a row that the table or another flag sets, or that the row does not use: all values would have the same runs.
+    fn check(&self, row: &Row, key: &str) -> Result<(), Error> {
+        let problem = if let Some(problem) = why_not_set(key) {
+            problem.to_owned()
+        } else if row.ignores(key) {
+            format!(
+                "{} does not use {key}, because alpha_schedule.kind is \"linear\"; add --set alpha_schedule.kind=constant",
+                row.name
+            )
+        } else if let Some(set) = row.flag_within(key) {
+            format!("--set {set} sets {key}, too; leave one of them out")
+        } else {
+            return Ok(());
+        };
+        Err(Error::Input(format!("--fix {}: {problem}", self.name)))
+    }
+
+    /// The flag that fixes the parameter at a value, by a key of the row.
+    fn flag(&self, row: &Row, key: &str, value: f64) -> Result<Override, Error> {
+        let flag = format!("--fix {}={value}", self.name);
+        let set = if NEGATIVES.contains(&self.name.as_str()) {
+            let setting = setting_for_negatives(row, key, value);
+            let setting = setting.map_err(|problem| Error::Input(format!("{flag}: {problem}")))?;
+            toml::Value::Integer(setting as i64)
+        } else if value.fract() == 0.0 && !key.starts_with("loss.") {
+            toml::Value::Integer(value as i64)
+        } else {
+            value.into()
+        };
+        Ok(Override::new(key, set, flag))
+    }
+}
+
+/// The key that decides how many negatives an anchor of a row has; `None` if it has none.
+fn key_of_negatives(row: &Row) -> Option<&'static str> {
+    match row.method().as_str() {
+        _ if row.is_recommender() => Some("negatives.count"),
+        "moco" => Some("method.queue"),
+        "cmc" => Some("method.negatives"),
+        _ => row.negatives_in_batch(2).map(|_| BATCH_SIZE),
+    }
+}
+
+/// The value of this key with which an anchor of a row has exactly so many negatives.
+fn setting_for_negatives(row: &Row, key: &str, wanted: f64) -> Result<usize, String> {
+    let is_of_batch = key == BATCH_SIZE;
+    let negatives = |setting: usize| match row.negatives_in_batch(setting) {
+        Some(negatives) if is_of_batch => negatives,
+        _ => setting,
+    };
+    let least = if is_of_batch { 2 } else { 1 };
+    let reaches = |setting: &usize| negatives(*setting) as f64 >= wanted;
+    let setting = (least..MOST_NEGATIVES).find(reaches).unwrap_or(MOST_NEGATIVES);
+    if negatives(setting) as f64 == wanted {
+        return Ok(setting);
+    }
+    let nearest = (setting - 1).max(least)..=setting;
+    let nearest: Vec<String> = nearest.map(|setting| negatives(setting).to_string()).collect();
+    Err(format!(
+        "{} cannot have {wanted} negatives per anchor; use {}",
+        row.name,
+        nearest.join(" or ")
+    ))
 }
 
 /// Curves over one parameter, one per estimator.
@@ -112,20 +182,24 @@ impl Sensitivity {
     /// Makes the table at every value, each in its own folder, and draws the curves.
     ///
     /// # Errors
-    /// As [`run`]; also returns an error if no row has the parameter.
+    /// As [`run`]; also returns an error if no row has the parameter, or a row cannot have one of the values.
     pub fn run(plan: &TablePlan, fixed: &Fixed, ranges: &Ranges, out: &Path, pool: &RunPool) -> Result<Self, Error> {
-        let with = |row: &Row, value: f64| fixed.flag(row, value).map(|flag| row.set(&[flag], ranges));
-        let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.flag(row, fixed.values[0]).is_some());
+        let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.key(row).is_some());
+        let has: Vec<(&Row, &str)> = has.into_iter().filter_map(|row| Some((row, fixed.key(row)?))).collect();
         if has.is_empty() {
             return Err(Error::Input(format!(
                 "--fix {}: no row has this parameter; use temperature, negatives, alpha, beta, tau_plus, or a key of the recipes in full",
                 fixed.name
             )));
         }
+        for (row, key) in &has {
+            fixed.check(row, key)?;
+        }
         // Values that a recipe refuses are found before the first run.
         let at = |&value: &f64| {
             let title = format!("{}, {} {value}", plan.title, fixed.name);
-            let rows = has.iter().filter_map(|row| with(row, value)).collect::<Result<_, Error>>()?;
+            let row_at = |(row, key): &(&Row, &str)| row.set(&[fixed.flag(row, key, value)?], ranges);
+            let rows = has.iter().map(row_at).collect::<Result<_, Error>>()?;
             Ok((
                 value,
                 TablePlan {
@@ -170,7 +244,7 @@ impl Sensitivity {
             Ok(())
         })?;
         let levels = others_table.as_ref().map(|table| figures(table, &metric)).unwrap_or_default();
-        let curves = has.iter().map(|row| Curve::of(&row.name, &tables, &metric)).collect();
+        let curves = has.iter().map(|(row, _)| Curve::of(&row.name, &tables, &metric)).collect();
         let sensitivity = Self {
             schema: 1,
             title: format!("{} over {}", plan.title, fixed.name),
@@ -368,6 +442,13 @@ mod tests {
         assert_eq!(curve.chosen(), Some((0.1, 0.3)), "the value that is best on held-out data");
     }
 
+    fn fixed(name: &str) -> Fixed {
+        Fixed {
+            name: name.to_owned(),
+            values: vec![0.5],
+        }
+    }
+
     fn row(name: &str) -> Row {
         Row::find(name, None, &[], &Ranges::builtin()).unwrap().remove(0)
     }
@@ -376,20 +457,14 @@ mod tests {
     fn values_are_read_in_order() {
         let fixed: Fixed = "temperature=0.4, 0.1,0.4".parse().unwrap();
         assert_eq!(fixed.values, [0.1, 0.4]);
-        for text in ["temperature", "temperature=", "temperature=warm"] {
+        for text in ["temperature", "temperature=", "temperature=warm", "temperature=nan"] {
             assert!(text.parse::<Fixed>().unwrap_err().contains("such as"), "{text}");
         }
     }
 
     #[test]
     fn short_names_mean_keys_where_the_row_has_them() {
-        let key = |name: &str, row: &Row| {
-            let fixed = Fixed {
-                name: name.to_owned(),
-                values: vec![0.5],
-            };
-            fixed.flag(row, 0.5).map(|flag| flag.key())
-        };
+        let key = |name: &str, row: &Row| fixed(name).key(row).map(str::to_owned);
         let (info_nce, bayesian, hard) = (
             row("table10/ml-100k/mf-infonce"),
             row("table10/ml-100k/mf-bayesian"),
@@ -403,5 +478,76 @@ mod tests {
         assert_eq!(key("negatives", &bayesian).as_deref(), Some("negatives.count"));
         let image = row("table3/cifar10/bayesian");
         assert_eq!(key("negatives", &image).as_deref(), Some("training.batch_size"));
+        let method = |name: &str| row(&format!("quickstart-methods/{name}"));
+        assert_eq!(key("negatives", &method("moco")).as_deref(), Some("method.queue"));
+        assert_eq!(key("negatives", &method("byol")), None, "its loss has no negatives");
+    }
+
+    #[test]
+    fn a_row_has_exactly_as_many_negatives_as_its_label_says() {
+        let setting = |recipe: &str, value: f64| {
+            let (row, fixed) = (row(recipe), fixed("negatives"));
+            let flag = fixed.flag(&row, fixed.key(&row).unwrap(), value);
+            let flag = flag.map_err(|error| error.to_string())?;
+            row.set(std::slice::from_ref(&flag), &Ranges::builtin()).unwrap();
+            Ok::<_, String>(flag.value().as_integer().unwrap())
+        };
+        let (recommender, images) = ("table10/ml-100k/mf-infonce", "table3/cifar10/bayesian");
+        assert_eq!(setting(recommender, 8.0), Ok(8));
+        assert_eq!(setting(images, 8.0), Ok(5));
+        assert_eq!(setting("quickstart-methods/simclr_four_views", 60.0), Ok(16));
+        for (recipe, value, expected) in [
+            (recommender, 4.5, "cannot have 4.5 negatives per anchor; use 4 or 5"),
+            (recommender, 0.0, "cannot have 0 negatives per anchor; use 1"),
+            (
+                images,
+                7.0,
+                "--fix negatives=7: bayesian cannot have 7 negatives per anchor; use 6 or 8",
+            ),
+            (images, 8.5, "cannot have 8.5 negatives per anchor; use 8 or 10"),
+            (images, -3.0, "cannot have -3 negatives per anchor; use 2"),
+        ] {
+            let error = setting(recipe, value).unwrap_err();
+            assert!(error.ends_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_without_effect_is_not_fixed() {
+        let problem = |name: &str, recipe: &str, set: &str| {
+            let set: Vec<Override> = set.split_whitespace().map(|flag| flag.parse().unwrap()).collect();
+            let row = Row::find(recipe, None, &set, &Ranges::builtin()).unwrap().remove(0);
+            let fixed = fixed(name);
+            let problem = fixed.check(&row, fixed.key(&row).unwrap()).err();
+            problem.map(|error| error.to_string())
+        };
+        let (recommender, note) = ("table10/ml-100k/mf-bayesian", "table3/cifar10-revision-note/bayesian");
+        for (name, recipe, set, words) in [
+            ("seed", recommender, "", "--seeds"),
+            ("alpha", note, "", "alpha_schedule.kind=constant"),
+            (
+                "temperature",
+                recommender,
+                "loss.temperature=0.3",
+                "--set loss.temperature sets loss.temperature, too",
+            ),
+            (
+                "loss.temperature",
+                note,
+                "loss.temperature={kind='constant',value=0.3}",
+                "leave one of them out",
+            ),
+            ("negatives", note, "training.batch_size=64", "--set training.batch_size"),
+        ] {
+            let problem = problem(name, recipe, set).unwrap();
+            assert!(
+                problem.starts_with(&format!("--fix {name}: ")) && problem.contains(words),
+                "{problem}"
+            );
+        }
+        assert_eq!(problem("alpha", note, "alpha_schedule.kind=constant loss.beta=0.9"), None);
+        assert_eq!(problem("alpha", recommender, "loss.temperature=0.3"), None);
+        let end_of_schedule = "loss.temperature={kind='linear',start=0.3,end=0.1,epochs=9}";
+        assert_eq!(problem("loss.temperature.end", recommender, end_of_schedule), None);
     }
 }

@@ -116,6 +116,9 @@ struct RawRanges {
 
 type RawSpaces = BTreeMap<String, BTreeMap<String, Spanned<Range>>>;
 
+/// The tables of recipes that have keys to search.
+const SEARCHED: &str = "encoder, views, negatives, method, loss, alpha_schedule, optimizer, training and recovery";
+
 /// The name of the ranges that all estimators share.
 const SHARED: &str = "shared";
 
@@ -160,6 +163,7 @@ impl Ranges {
                         range: range.into_inner(),
                     };
                     entry.range.check().map_err(|problem| entry.problem(&problem))?;
+                    entry.check_key()?;
                     entries.push(entry);
                 }
             }
@@ -206,6 +210,23 @@ impl Entry {
     /// Whether the entry is for rows of a loss or a method.
     pub(super) fn is_for(&self, loss: &str) -> bool {
         [SHARED, loss].contains(&&*self.estimator)
+    }
+
+    /// Checks that the key may differ between the runs of a table. They share their data, which are loaded once, and what is measured;
+    /// the table sets seeds and epochs of its own.
+    fn check_key(&self) -> Result<(), String> {
+        let problem = match self.key.split('.').next().unwrap_or_default() {
+            "data" => "changes the data, which all runs of a table share; remove it, or set it for all with --set",
+            "evaluation" | "selection" => {
+                "changes what is measured, which must be the same for all runs of a table; remove it, or set it for all with --set"
+            }
+            "seed" | "name" => "is not a setting to choose, because the table sets it for each run; remove it",
+            _ if self.key == "training.epochs" => {
+                "cannot be searched, because all trials have the same number of epochs; remove it, or set it for all with --set"
+            }
+            _ => return Ok(()),
+        };
+        Err(self.problem(&format!("{problem} (other keys of {SEARCHED} can be searched)")))
     }
 
     /// Checks that the entry is for all estimators, for one that has the parameter, or for a method.

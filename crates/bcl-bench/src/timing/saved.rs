@@ -18,6 +18,9 @@ use std::{
 /// What saves results.
 const KINDS: [&str; 6] = ["kernels", "loss", "step", "search", "scale", criterion::KIND];
 
+/// How to get a first result.
+const MEASURE: &str = "measure with `bcl-bench kernels`, `loss` or `step` and --save NAME, or with `cargo bench`";
+
 /// A folder of saved results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultsFolder(PathBuf);
@@ -75,8 +78,11 @@ impl ResultsFolder {
     /// Everything that is saved, sorted by verb and name.
     ///
     /// # Errors
-    /// Returns an error if the folder or a file in it cannot be read.
+    /// Returns an error if the folder does not exist, or the folder or a file in it cannot be read.
     pub fn list(&self) -> Result<Vec<Saved>, String> {
+        if !self.0.is_dir() {
+            return Err(format!("there is no folder {}; {MEASURE}", self.0.display()));
+        }
         let mut saved = Vec::new();
         for kind in KINDS {
             for name in self.names(kind)? {
@@ -118,7 +124,7 @@ impl ResultsFolder {
 
     fn not_saved(&self, name: &str, known: &BTreeSet<String>) -> String {
         let remedy = if known.is_empty() {
-            "measure with `bcl-bench kernels`, `loss` or `step` and --save NAME, or with `cargo bench`".to_owned()
+            MEASURE.to_owned()
         } else {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             format!("there are {}", known.join(", "))

@@ -60,6 +60,29 @@ fn a_schedule_is_searched_only_by_ranges_that_are_given() {
 }
 
 #[test]
+fn alpha_is_not_searched_if_a_schedule_replaces_it() {
+    let searches_alpha = |set: &[&str]| {
+        let row = rows("table3/cifar10-revision-note", None, set).remove(0);
+        row.space.0.contains_key("loss.alpha")
+    };
+    assert!(!searches_alpha(&[]));
+    assert!(searches_alpha(&["alpha_schedule.kind=constant", "loss.beta=0.9"]));
+    assert!(searches_alpha(&["alpha_schedule.kind=released_steps", "loss.beta=0.9"]));
+}
+
+#[test]
+fn what_the_table_sets_for_each_run_is_refused_as_a_flag() {
+    let refused = |flag: &str| {
+        let found = Row::find("quickstart", None, &[flag.parse().unwrap()], &Ranges::builtin());
+        found.unwrap_err().to_string()
+    };
+    let error = refused("seed=4");
+    assert!(error.starts_with("--set seed: ") && error.contains("--seeds"), "{error}");
+    let error = refused("name=x");
+    assert!(error.starts_with("--set name: ") && error.contains("leave it out"), "{error}");
+}
+
+#[test]
 fn values_end_in_the_recipe() {
     let row = &rows("table10/ml-100k", Some("mf"), &[])[3];
     let recipe = row.with(&[("loss.beta".to_owned(), toml::Value::Float(0.625))]).unwrap();

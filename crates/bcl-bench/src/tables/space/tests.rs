@@ -89,6 +89,48 @@ fn a_key_that_no_recipe_has_is_refused_with_line_and_remedy() {
 }
 
 #[test]
+fn what_all_runs_of_a_table_share_is_not_searched() {
+    for key in [
+        "data.min_rating",
+        "data.split.test_ratio",
+        "data",
+        "evaluation.every",
+        "selection.held_out",
+        "seed",
+        "name",
+        "training.epochs",
+    ] {
+        for family in ["recommender", "images"] {
+            let text = format!("\n[{family}.shared]\n'{key}' = {{ choice = [5] }}");
+            let error = Ranges::parse(&text, "my.toml").unwrap_err();
+            assert!(
+                error.starts_with(&format!("my.toml:3: {family}.shared.\"{key}\" ")),
+                "{error}"
+            );
+            assert!(error.contains("remove it") && error.contains("optimizer"), "{error}");
+        }
+    }
+    for key in ["training.batch_size", "negatives.count", "encoder.dim", "database"] {
+        let text = format!("[recommender.shared]\n'{key}' = {{ choice = [5] }}");
+        Ranges::parse(&text, "my.toml").unwrap();
+    }
+}
+
+#[test]
+fn the_ranges_of_our_results_are_accepted() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/tables");
+    let tables = std::fs::read_dir(&results).unwrap().map(|table| table.unwrap().path());
+    let files: Vec<_> = tables
+        .map(|table| table.join("ranges.toml"))
+        .filter(|file| file.is_file())
+        .collect();
+    assert!(!files.is_empty());
+    for file in files {
+        Ranges::read(&file).unwrap();
+    }
+}
+
+#[test]
 fn a_key_of_an_estimator_or_family_that_the_table_lacks_is_ignored() {
     let text = "[recommender.ring]\n\"loss.lower\" = { uniform = [0.1, 0.2] }\n[images.shared]\n\"encoder.trunk.depth\" = { choice = [18] }";
     let ranges = Ranges::parse(text, "my.toml").unwrap();
