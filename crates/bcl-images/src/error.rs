@@ -128,6 +128,17 @@ impl ImageError {
         Self::image(at, reason, problem)
     }
 
+    /// The file `at` with the label of `sample`, which has no image.
+    pub(crate) fn no_image_of_label(at: &FileLocation, sample: &str) -> Self {
+        Self::image(
+            at,
+            "a label without an image",
+            format!(
+                "is the label of the sample `{sample}`, which has no image. Add the image (such as {sample}.jpg), or remove the label"
+            ),
+        )
+    }
+
     /// An image in four colours, whose RGB values are not defined.
     pub(crate) fn four_colours(at: &FileLocation) -> Self {
         Self::image(
@@ -172,6 +183,10 @@ impl From<ArchiveError> for ImageError {
         match error {
             ArchiveError::Bomb { at } => Self::path(&at.path, bcl_files::input::DecompressionBomb.to_string()),
             ArchiveError::Unusable { at, what, remedy } => Self::file(&at, format!("{what}. {remedy}")),
+            ArchiveError::Io { at, source } if source.kind() == io::ErrorKind::NotFound && at.path.is_symlink() => {
+                let what = "a link that leads nowhere";
+                Self::image(&at, what, format!("is {what}. Remove it, or put back the file that it names"))
+            }
             ArchiveError::Io { at, source } => match NotRegular::of(&source) {
                 Some(NotRegular { found }) => Self::not_an_image(&at, found),
                 None => Self::file(&at, format!("cannot be read: {source}. Check its permissions and the disk")),

@@ -87,7 +87,7 @@ impl ImageSource {
 /// Grey becomes equal red, green and blue, transparent pixels are on white, 16 bits are rounded to 8; see [`Decoding`]. JPEG files in four colours (CMYK) are refused.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read or is of no use: a broken image, a single image, a class of test that train lacks.
+/// Returns an error if a file cannot be read or is of no use: a broken image, no image at all, a class of test that train lacks.
 ///
 /// ```
 /// use bcl_images::{ImageSource, load};

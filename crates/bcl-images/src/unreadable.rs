@@ -1,6 +1,6 @@
 //! Images that stay in their files and cannot be decoded: finds them, and leaves them out.
 
-use crate::read::too_few_images;
+use crate::read::check_not_empty;
 use crate::{Collection, ImageData, ImageError};
 use rayon::prelude::*;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl ImageData {
     /// relative to `path`: what [`load_skipping_broken`](crate::load_skipping_broken) reads.
     ///
     /// # Errors
-    /// Returns an error if fewer than two training images are left.
+    /// Returns an error if no training image is left.
     pub fn without(&self, unreadable: &[(usize, ImageError)], path: &Path) -> Result<Self, ImageError> {
         let is_left = |number: usize| unreadable.binary_search_by_key(&number, |(number, _)| *number).is_err();
         let left_of = |images: &Collection, first: usize| {
@@ -63,9 +63,7 @@ impl ImageData {
             left
         };
         let train = left_of(&self.train, 0);
-        if train.len() < 2 {
-            return Err(too_few_images(path, train.len()));
-        }
+        check_not_empty(path, &train)?;
         let lines = unreadable.iter().filter_map(|(_, error)| error.in_short(path));
         let mut skipped: Vec<String> = self.skipped.iter().cloned().chain(lines).collect();
         skipped.sort();
@@ -144,11 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn too_few_images_that_are_left_are_an_error_and_so_is_a_file_that_is_gone() {
+    fn no_image_that_is_left_is_an_error_and_so_is_a_file_that_is_gone() {
         let folder = folder();
         let data = streamed(folder.path());
         let gone = || ImageError::MissingFile { path: "x".into() };
-        let all = [0, 1, 2].map(|number| (number, gone()));
+        let all = [0, 1, 2, 3].map(|number| (number, gone()));
+        assert_eq!(data.without(&all[..3], folder.path()).unwrap().train.len(), 1);
         assert!(matches!(data.without(&all, folder.path()), Err(ImageError::File { .. })));
         fs::remove_file(folder.path().join("train/cat/1.png")).unwrap();
         assert!(matches!(data.unreadable(), Err(ImageError::MissingFile { .. })));

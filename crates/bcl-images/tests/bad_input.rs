@@ -206,12 +206,10 @@ fn image_folders() -> Vec<Case> {
         case("nothing", "a.zip", zip(&vec![]), ["no image in it", "It is empty", "Check the layout"]),
         case("classes in test alone", "a.tar", tar(&files([("train/1.png", png(1)), ("train/2.png", png(2)), ("test/cat/2.png", png(2))])), ["entry train/1.png", "no class folder", "Move it", "leave out test"]),
         case("classes in train alone", "a.tar", folder_with("test/2.png", png(2)), ["entry test/2.png", "no class folder", "Move it"]),
-        case("a single image", "a.tar", tar(&files([("1.png", png(1))])), ["train has 1 image(s)", "at least two"]),
         case("an empty class", "a.tar", folder_with("train/frog/", vec![]), ["train/frog", "contains no JPEG, PNG or WebP", "Fill it or remove it"]),
         case("an empty class of test", "a.zip", zip(&with(with(image_folder(), "train/frog/1.png", png(6)), "test/frog/", vec![])), ["test/frog", "contains no JPEG"]),
         case("only an empty class", "a.tar", tar(&files([("train/cat/", vec![]), ("test/cat/1.png", png(1))])), ["train/cat", "contains no JPEG, PNG or WebP"]),
         case("a class of test alone", "a.tar", folder_with("test/Cats/1.png", png(1)), ["class `Cats` is in test but not in train", "did you mean `cat`?", "rename"]),
-        case("one image", "a.tar", tar(&files([("train/cat/1.png", png(1)), ("test/cat/2.png", png(2))])), ["train has 1 image(s)", "at least two", "Add images"]),
     ]
 }
 
@@ -373,4 +371,34 @@ fn a_link_to_a_folder_around_it_is_refused_and_one_to_another_folder_is_not() {
         "loop",
         &["a link to a folder that contains it", "Remove the link"],
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_broken_images() {
+    use bcl_images::{CacheBytes, LoadOptions, load_with};
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("pets");
+    write_folder(&root, &image_folder());
+    symlink("gone.png", root.join("train/cat/link.png")).unwrap();
+    for stream in [None, Some(CacheBytes(0))] {
+        let result = |skip_broken| {
+            let options = LoadOptions {
+                skip_broken,
+                stream,
+                ..LoadOptions::default()
+            };
+            load_with("mine", &source("archive", "pets"), dir.path(), options)
+        };
+        let words = ["is a link that leads nowhere", "Remove it", "data.skip_broken"];
+        check("a dangling link", &result(false).map(drop), "link.png", &words);
+        assert_eq!(
+            result(true).unwrap().skipped,
+            ["train/cat/link.png (a link that leads nowhere)"]
+        );
+    }
+    symlink("gone", root.join("train/fox")).unwrap();
+    let class = load("mine", &source("archive", "pets"), dir.path());
+    check("a dangling class", &class.map(drop), "fox", &["is a link that leads nowhere"]);
 }

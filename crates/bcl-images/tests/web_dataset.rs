@@ -145,6 +145,7 @@ fn what_is_wrong_with_a_shard_is_said_with_its_place() {
             ["0.tar: entry a_v1.0.png", "the file `0.png` of the sample `a_v1`"],
         ),
         (&["a_v1.0.png"], ["first dot", "(a_v1_0.png for a_v1.0.png)"]),
+        (&["2.cls:1"], ["0.tar: entry 2.cls", "the sample `2`, which has no image"]),
         (&["2.jpg:words", "2.cls:1"], ["0.tar: entry 2.jpg", "JPEG, PNG and WebP"]),
     ] {
         let error = refusal(&[("0.tar", &[&image, files].concat())]);
@@ -156,18 +157,25 @@ fn what_is_wrong_with_a_shard_is_said_with_its_place() {
     assert!(error.contains("test.tar: entry c.png"), "{error}");
     let error = refusal(&[("test.tar", &["c.png", "c.cls:11"])]);
     assert!(error.contains("test") || error.contains("train"), "{error}");
+    let error = refusal(&[("test.tar", &["c.png"])]);
+    assert!(error.contains("train has no image"), "{error}");
 }
 
 #[test]
 fn broken_images_of_shards_can_be_skipped() {
-    let folder = shards(&[("0.tar", &["1.png", "1.cls:1", "2.jpg:words", "2.cls:2", "3.png", "3.cls:3"])]);
+    let folder = shards(&[(
+        "0.tar",
+        &["1.png", "1.cls:1", "2.jpg:words", "2.cls:2", "3.png", "3.cls:3", "4.cls:4"],
+    )]);
     let options = LoadOptions {
         skip_broken: true,
         ..LoadOptions::default()
     };
     let data = read_path(&folder.path().join("shards"), options).unwrap();
     assert_eq!(samples(&data.train), [("0.tar/1.png", "1"), ("0.tar/3.png", "3")]);
-    assert_eq!(data.skipped.len(), 1);
+    assert_eq!(data.skipped.len(), 2);
+    assert_eq!(data.skipped[1], "4.cls (a label without an image)");
+    assert_eq!(data.train.classes(), ["1", "2", "3"]);
 }
 
 /// `.jfif`, `.jpg_large` and names without an ending are images by their content, also in shards; a text is none.

@@ -79,7 +79,7 @@ pub enum FetchError {
     /// A file that already existed is not the one in the manifest.
     #[error(
         "{path} exists, but is not the file in the manifest: its {property} is {found}, but must be {expected}; move it \
-     away or delete it, and run again"
+     away or delete it, and run again; `bcl-train data fetch` downloads it"
     )]
     WrongFile {
         /// The file.

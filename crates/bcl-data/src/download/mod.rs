@@ -1,8 +1,8 @@
 //! Downloads data sets and verifies them.
 //!
-//! `transfer` fills `FILE.part`, resuming if it was interrupted; `verify` checks size and checksum; only then is the file renamed to
-//! `FILE`, and `extract` unpacks it in the same folder. `fetch` runs these steps in order. Archives of images stay packed, because their
-//! readers read them directly.
+//! `transfer` fills `FILE.part`, resuming if it was interrupted; `verify` checks size and checksum, or, without a
+//! checksum, that an archive begins as one; only then is the file renamed to `FILE`, and `extract` unpacks it in the same folder. `fetch`
+//! runs these steps in order. Archives of images stay packed, because their readers read them directly.
 //!
 //! This module requires the feature `download`, because a TLS stack needs a C compiler and takes longer to build than the rest of this
 //! crate. Its tests run with `cargo test -p bcl-data --features download`, and with `cargo test --workspace`.

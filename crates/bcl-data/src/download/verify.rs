@@ -6,7 +6,7 @@ use md5::Md5;
 use sha2::Sha256;
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// How a file was verified.
@@ -34,7 +34,8 @@ pub(super) struct Mismatch {
     pub(super) found: String,
 }
 
-/// Compares size and checksum of the file at `path` with the manifest. SHA-256 takes precedence over MD5.
+/// Compares size and checksum of the file at `path` with the manifest. SHA-256 takes precedence over MD5. Without a checksum, an archive
+/// must at least begin as one.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
@@ -53,8 +54,13 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
             sha256: Some(expected), ..
         } => ("SHA-256", expected, digest_of::<Sha256>(&mut file)?, Verified::Sha256),
         SourceFile { md5: Some(expected), .. } => ("MD5", expected, digest_of::<Md5>(&mut file)?, Verified::Md5),
-        SourceFile { bytes: Some(_), .. } => return Ok(Ok(Verified::Size)),
-        _ => return Ok(Ok(Verified::Nothing)),
+        SourceFile { bytes, .. } => {
+            let verified = bytes.map_or(Verified::Nothing, |_| Verified::Size);
+            return Ok(match foreign_beginning(&mut file, &source.file)? {
+                Some(mismatch) => Err(mismatch),
+                None => Ok(verified),
+            });
+        }
     };
     if expected.eq_ignore_ascii_case(&found) {
         Ok(Ok(verified))
@@ -65,6 +71,24 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
             found,
         }))
     }
+}
+
+/// Compares the beginning of a file with its name, because a server may answer with a page about an error.
+fn foreign_beginning(file: &mut File, name: &str) -> io::Result<Option<Mismatch>> {
+    let extension = Path::new(name).extension().unwrap_or_default().to_ascii_lowercase();
+    let (mark, expected) = match extension.to_str() {
+        Some("zip") => (&b"PK"[..], "that of a zip archive"),
+        Some("gz" | "tgz") => (&b"\x1f\x8b"[..], "that of a gzip file"),
+        _ => return Ok(None),
+    };
+    let mut head = Vec::new();
+    file.take(12).read_to_end(&mut head)?;
+    let differs = !head.starts_with(mark);
+    Ok(differs.then(|| Mismatch {
+        property: "beginning",
+        expected: expected.to_owned(),
+        found: format!("`{}`", head.escape_ascii()),
+    }))
 }
 
 impl fmt::Display for Verified {
@@ -88,15 +112,25 @@ mod tests {
     const MD5: &str = "5d41402abc4b2a76b9719d911017c592";
 
     fn verdict(bytes: Option<u64>, md5: Option<&str>, sha256: Option<&str>) -> Result<Verified, Mismatch> {
+        verdict_of("hello", b"hello", bytes, md5, sha256)
+    }
+
+    fn verdict_of(
+        file: &str,
+        content: &[u8],
+        bytes: Option<u64>,
+        md5: Option<&str>,
+        sha256: Option<&str>,
+    ) -> Result<Verified, Mismatch> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hello");
-        fs::write(&path, "hello").unwrap();
+        fs::write(&path, content).unwrap();
         let (md5, sha256) = (md5.map(str::to_owned), sha256.map(str::to_owned));
         verify(
             &path,
             &SourceFile {
                 url: String::new(),
-                file: String::new(),
+                file: file.to_owned(),
                 bytes,
                 md5,
                 sha256,
@@ -111,6 +145,17 @@ mod tests {
         assert_eq!(verdict(None, Some(&MD5.to_uppercase()), None), Ok(Verified::Md5));
         assert_eq!(verdict(Some(5), None, None), Ok(Verified::Size));
         assert_eq!(verdict(None, None, None), Ok(Verified::Nothing));
+    }
+
+    #[test]
+    fn without_a_checksum_an_archive_must_begin_as_one() {
+        for (file, content) in [("a.zip", &b"PK\x03\x04"[..]), ("a.tar.gz", b"\x1f\x8b\x08")] {
+            assert_eq!(verdict_of(file, content, None, None, None), Ok(Verified::Nothing));
+            for bytes in [None, Some(5)] {
+                let mismatch = verdict_of(file, b"<html", bytes, None, None).unwrap_err();
+                assert_eq!((mismatch.property, &*mismatch.found), ("beginning", "`<html`"));
+            }
+        }
     }
 
     #[test]

@@ -69,10 +69,15 @@ impl Lines {
             lines.number = lines.head.split(|&byte| byte == b'\n').count() as u64 - 1;
             return Err(lines.read_error(source));
         }
-        match Content::of(&lines.head) {
-            Some(content) => Err(DataError::file(path, content.to_string())),
-            None => Ok(lines),
+        if let Some(content) = Content::of(&lines.head) {
+            return Err(DataError::file(path, content.to_string()));
         }
+        if lines.head.trim_ascii_end().contains(&b'\r') && !lines.head.contains(&b'\n') {
+            let problem = "its lines end in a carriage return without a line feed, so it would be one long line";
+            let remedy = "Convert the line ends: `tr '\\r' '\\n' < OLD > NEW`";
+            return Err(DataError::file(path, format!("{problem}. {remedy}")));
+        }
+        Ok(lines)
     }
 
     /// The beginning of the text, cut off after a complete line.
@@ -246,6 +251,11 @@ impl Lines {
             return DataError::bomb(&self.path);
         }
         let damaged = |what: &str| DataError::at(self.location(), format!("the gzip file is {what}. Fetch or copy it again"));
+        if self.gzipped && !self.head.is_empty() && has_other_data(&self.path) {
+            let problem = "other data follow the end of the gzip data";
+            let remedy = "Fetch or copy it again, or remove them: `gunzip < OLD | gzip > NEW`";
+            return DataError::at(self.location(), format!("{problem}. {remedy}"));
+        }
         match source.kind() {
             ErrorKind::UnexpectedEof if self.gzipped => damaged("truncated here"),
             ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => damaged(&format!("damaged here ({source})")),
@@ -253,6 +263,18 @@ impl Lines {
             _ => DataError::unreadable(&self.path, &source),
         }
     }
+}
+
+/// Whether bytes that are no gzip data follow the complete gzip data of a file that cannot be read to its end. Reading takes them for a header, so
+/// that a few of them look like a truncated one; with more bytes behind, it is a wrong one. The first header of the file has been read already.
+fn has_other_data(path: &Path) -> bool {
+    /// As long as a header.
+    const PADDING: &[u8] = &[0; 10];
+    let Ok(file) = input::open(path) else { return false };
+    let padded = BufReader::new(file.chain(PADDING));
+    let end = io::copy(&mut input::gunzip(padded), &mut io::sink());
+    // The text of `flate2` for a wrong header.
+    end.is_err_and(|error| error.to_string() == "invalid gzip header")
 }
 
 impl Line<'_> {

@@ -53,7 +53,7 @@ impl Moment {
         let [hour, minute, second] = numbers(time, ':', 2)?;
         let in_range = (1..=9999).contains(&year)
             && (1..=12).contains(&month)
-            && (1..=31).contains(&day)
+            && (1..=days(year, month)).contains(&day)
             && hour < 24
             && minute < 60
             // A minute may have a leap second.
@@ -65,6 +65,17 @@ impl Moment {
                 .fold(year, |whole, part| whole * 100 + part),
             nanos,
         })
+    }
+}
+
+/// Number of days of a month from 1 to 12 in the Gregorian calendar.
+fn days(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
     }
 }
 
@@ -126,6 +137,24 @@ mod tests {
             assert!(moments.is_sorted_by(|a, b| a < b), "{moments:?}");
         }
         assert_eq!(Moment::parse("2010-10-19"), Moment::parse("2010-10-19 00:00:00"));
+    }
+
+    #[test]
+    fn the_last_day_of_each_month_is_a_date_and_the_next_is_none() {
+        for last in [
+            "2010-01-31",
+            "2010-02-28",
+            "2012-02-29",
+            "2000-02-29",
+            "1900-02-28",
+            "2010-04-30",
+            "2010-12-31",
+        ] {
+            assert!(Moment::parse(last).is_some(), "{last}");
+            let (month, day) = last.split_at(8);
+            let next = format!("{month}{}", day.parse::<u8>().unwrap() + 1);
+            assert_eq!(Moment::parse(&next), None, "{next}");
+        }
     }
 
     #[test]

@@ -67,6 +67,7 @@ impl<const N: usize> Picker<N> {
         if !is_header {
             fill_usual(&mut places, wanted, names.len());
         }
+        check_distinct(&places, wanted, first)?;
         Ok((
             Self {
                 separator,
@@ -113,6 +114,25 @@ impl<const N: usize> Picker<N> {
             found += 1;
         }
         if found == self.width { Ok(picked) } else { Err(found) }
+    }
+}
+
+/// Refuses one column for the user and the item, which `data.columns` may name by mistake.
+fn check_distinct<const N: usize>(
+    places: &[Option<usize>; N],
+    wanted: &[Wanted<'_>; N],
+    first: &Line<'_>,
+) -> Result<(), DataError> {
+    let (one, other) = (&wanted[0], &wanted[1]);
+    match places[0] {
+        Some(place) if places[1] == Some(place) && other.required => {
+            let problem = format!("column {} would be both the {} and the {}", place + 1, one.field, other.field);
+            Err(first.error(format!(
+                "{problem}. Name different columns in `{}` and `{}`",
+                one.key, other.key
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -195,7 +215,11 @@ pub(super) fn missing<'a>(wanted: &Wanted<'_>, names: impl Iterator<Item = &'a s
     let names: Vec<String> = names.take(20).map(|name| format!("`{}`", excerpt(name))).collect();
     let column = wanted.given.map_or_else(|| wanted.column.to_owned(), ToString::to_string);
     let (columns, key) = (excerpt_of_list(&names), wanted.key);
-    let remedy = format!("Name the right one, `{key} = \"…\"`, or number it from 1 if the file has no header");
+    let remedy = if names.len() == 1 && names[0].contains('|') {
+        "Separate the columns by commas, semicolons or tabs; `|` does not separate them".to_owned()
+    } else {
+        format!("Name the right one, `{key} = \"…\"`, or number it from 1 if the file has no header")
+    };
     DataError::MissingColumn {
         at: line.location(),
         problem: format!("no column `{column}`. The columns are {columns}. {remedy}"),

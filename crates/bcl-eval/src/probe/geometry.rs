@@ -46,7 +46,7 @@ pub fn alignment(first: Tensor<2>, second: Tensor<2>) -> Result<f64, ProbeError>
 }
 
 /// Uniformity: how evenly features cover the unit sphere. It is 0 if all features are equal, about -4 for independent features in many
-/// dimensions, and -8 for two opposite points.
+/// dimensions, and -8 for two opposite points. Features of zeros stay zero, so that an encoder without output has 0, too.
 ///
 /// ```text
 /// log of the mean over i < j of exp(-2 |u_i - u_j|²)        u: features, with rows normalised to length 1
@@ -81,14 +81,17 @@ fn uniformity_in_blocks(features: &Tensor<2>, block: usize) -> Result<f64, Probe
     if num_samples < 2 {
         return Err(ProbeError::NoPairs);
     }
+    // Exactly 1, or 0 for a row of zeros.
+    let lengths = rows.clone().square().sum_dim(1).round();
     let mut sum = 0.0;
     for start in (0..num_samples).step_by(block) {
         let end = (start + block).min(num_samples);
         // Pairs with samples before the block are already counted; `triu(1)` keeps the pairs i < j.
         let others = rows.clone().slice(start..num_samples).transpose();
         let similarities = matmul(rows.clone().slice(start..end), others);
-        // -2 |u - v|² = 4 <u, v> - 4
-        let kernel = ((similarities - 1.0) * 4.0).exp().triu(1);
+        let both = lengths.clone().slice(start..end) + lengths.clone().slice(start..num_samples).transpose();
+        // -2 |u - v|² = 4 <u, v> - 2 |u|² - 2 |v|²
+        let kernel = ((similarities - both / 2.0) * 4.0).exp().triu(1);
         sum += to_host(kernel.sum_dim(1)).iter().copied().map(f64::from).sum::<f64>();
     }
     let num_pairs = num_samples as f64 * (num_samples - 1) as f64 / 2.0;
@@ -155,6 +158,15 @@ mod tests {
         let same = Tensor::from_floats([[0.3, 0.4]; 50], &Device::flex());
         assert!(alignment(same.clone(), same.clone()).unwrap() < 1e-12);
         assert!(uniformity(same).unwrap().abs() < 1e-5);
+    }
+
+    #[test]
+    fn zeros_are_one_point_apart_from_all_directions() {
+        let device = Device::flex();
+        assert_eq!(uniformity(Tensor::zeros([50, 3], &device)), Ok(0.0));
+        // A zero is at distance 1 from a unit row.
+        let beside = Tensor::from_floats([[0.0, 0.0], [0.0, 7.0]], &device);
+        assert!((uniformity(beside).unwrap() + 2.0).abs() < 1e-6);
     }
 
     #[test]

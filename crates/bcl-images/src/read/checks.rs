@@ -55,12 +55,6 @@ pub(super) fn label_out_of_range(
     )
 }
 
-/// The error for fewer than two training images.
-pub(crate) fn too_few_images(path: &Path, found: usize) -> ImageError {
-    let what = format!("train has {found} image(s), but at least two are needed, because training compares images");
-    ImageError::path(path, format!("{what}. Add images"))
-}
-
 /// The error for a class of test that train does not have.
 pub(super) fn untrained_class(path: &Path, class: &str, classes: &[String]) -> ImageError {
     let suggestion = did_you_mean(most_alike(class, classes));
@@ -120,12 +114,12 @@ fn letters(name: &str) -> Vec<&str> {
     starts.windows(2).map(|ends| &name[ends[0]..ends[1]]).collect()
 }
 
-/// Returns an error if there are fewer than two training images.
-pub(super) fn check_enough(path: &Path, train: &Collection) -> Result<(), ImageError> {
-    match train.len() {
-        found @ 0..=1 => Err(too_few_images(path, found)),
-        _ => Ok(()),
+/// Returns an error if there are no training images. One is enough to be searched; training checks that it has two.
+pub(crate) fn check_not_empty(path: &Path, train: &Collection) -> Result<(), ImageError> {
+    if train.is_empty() {
+        return Err(ImageError::path(path, "train has no image that can be read. Add images"));
     }
+    Ok(())
 }
 
 #[cfg(test)]

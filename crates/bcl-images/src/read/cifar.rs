@@ -1,6 +1,6 @@
 //! The binary versions of CIFAR-10 and CIFAR-100: one or two label bytes, then 32x32 pixels of red, green and blue planes.
 
-use super::checks::{EMPTY, MEMORY, check_enough, cut_short, label_out_of_range, missing_part, once};
+use super::checks::{EMPTY, MEMORY, check_not_empty, cut_short, label_out_of_range, missing_part, once};
 use super::store::{Entry, Store};
 use super::text::Text;
 use crate::error::ImageError;
@@ -87,7 +87,7 @@ pub(crate) fn read(store: &Store, layout: &Layout) -> Result<ImageData, ImageErr
         batch.ok_or_else(|| missing(file))?.pour(&mut data.train);
     }
     test.ok_or_else(|| missing(layout.test))?.pour(&mut data.test);
-    check_enough(store.path(), &data.train)?;
+    check_not_empty(store.path(), &data.train)?;
     Ok(data)
 }
 

@@ -1,7 +1,7 @@
 //! Folders of images: `train` and `test` (or `val`) with one folder per class. Test, parts and classes are optional.
 
 use super::batch::{Decoded, Decoder, Reading};
-use super::checks::{check_enough, check_look_alikes, untrained_class};
+use super::checks::{check_look_alikes, check_not_empty, untrained_class};
 use super::content::Shelf;
 use super::kind::Kind;
 use super::layout::{Layout, folder_of};
@@ -243,7 +243,7 @@ impl<'s> Folder<'s> {
             shelf.put(images, &self.seen[&key], content, label.map(|label| label as u32));
         }
         shelf.finish([&mut train, &mut test], self.limits, self.stream.unwrap_or(CacheBytes(0)));
-        check_enough(self.path, &train)?;
+        check_not_empty(self.path, &train)?;
         Ok(ImageData {
             name: String::new(),
             train,

@@ -30,7 +30,7 @@ pub(crate) mod tiny_imagenet;
 mod webp;
 
 pub(crate) use batch::{Broken, Reading};
-pub(crate) use checks::too_few_images;
+pub(crate) use checks::check_not_empty;
 pub use files::read_files;
 pub use kind::is_image;
 pub(crate) use limits::Limits;

@@ -1,7 +1,7 @@
 //! Shards in the layout of the `WebDataset` library: files that share a name up to its first dot are one sample, and `.cls` is its label.
 
 use super::batch::{Decoded, Decoder, Reading};
-use super::checks::{check_enough, check_look_alikes, untrained_class};
+use super::checks::{check_look_alikes, check_not_empty, untrained_class};
 use super::content::Shelf;
 use super::kind::{Kind, LABEL, is_beside};
 use super::layout::Layout;
@@ -22,6 +22,7 @@ pub(super) fn read(store: &Store, layout: &Layout, reading: Reading) -> Result<I
         decoder: Decoder::new(store.limits(), reading.decoding),
         images: BTreeMap::new(),
         labels: HashMap::new(),
+        labels_alone: HashMap::new(),
         with_dots: BTreeMap::new(),
         no_images: LeftOut::default(),
     };
@@ -54,6 +55,8 @@ struct Samples {
     images: BTreeMap<String, (Part, FileLocation)>,
     /// Maps samples to their labels.
     labels: HashMap<String, String>,
+    /// Maps samples to the files of their labels until their images are found: few at a time, because the files of a sample are neighbours.
+    labels_alone: HashMap<String, FileLocation>,
     /// Maps samples to the first of their images with more than one extension.
     with_dots: BTreeMap<String, FileLocation>,
     /// Files that are of no kind that samples have.
@@ -68,6 +71,9 @@ impl Samples {
         let (sample, extension) = sample_and_extension(name);
         if extension == LABEL {
             let label = label(entry)?;
+            if !self.images.contains_key(sample) {
+                self.labels_alone.insert(sample.to_owned(), entry.at.clone());
+            }
             return match self.labels.insert(sample.to_string(), label) {
                 Some(_) => Err(ArchiveError::twice(entry.at.clone()).into()),
                 None => Ok(()),
@@ -92,6 +98,7 @@ impl Samples {
                 "its sample has another image already. Keep one image per name, or give the others a second extension (1.mask.png)",
             ));
         }
+        self.labels_alone.remove(sample);
         match (kind, self.stream) {
             (Kind::OtherImage(what), _) => self
                 .decoder
@@ -105,7 +112,7 @@ impl Samples {
     fn check_dots(&self) -> Result<(), ImageError> {
         let mut alone = self.with_dots.iter().filter(|(sample, _)| !self.images.contains_key(*sample));
         let Some((sample, at)) = alone.next() else { return Ok(()) };
-        let sample = sample.rsplit_once('/').map_or(sample.as_str(), |(_, sample)| sample);
+        let sample = sample_name(sample);
         let file = at.file_name();
         let extension = &file[(sample.len() + 1).min(file.len())..];
         Err(ImageError::file(
@@ -118,8 +125,18 @@ impl Samples {
         ))
     }
 
-    fn finish(self, store: &Store, reading: Reading) -> Result<ImageData, ImageError> {
+    /// Counts labels whose image is missing as broken images: otherwise samples would be lost without a word.
+    fn reject_labels_alone(&mut self) -> Result<(), ImageError> {
+        for (sample, at) in std::mem::take(&mut self.labels_alone) {
+            let error = ImageError::no_image_of_label(&at, sample_name(&sample));
+            self.decoder.reject(format!("{sample}.{LABEL}"), error)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, store: &Store, reading: Reading) -> Result<ImageData, ImageError> {
         self.check_dots()?;
+        self.reject_labels_alone()?;
         let has = |wanted| self.images.values().any(|(part, _)| *part == wanted);
         let held_out = if has(Part::Test) || !has(Part::Val) {
             Part::Test
@@ -147,7 +164,7 @@ impl Samples {
             shelf.put(images, &name, content, label.copied());
         }
         shelf.finish([&mut train, &mut test], store.limits(), self.stream.unwrap_or(CacheBytes(0)));
-        check_enough(store.path(), &train)?;
+        check_not_empty(store.path(), &train)?;
         Ok(ImageData {
             name: String::new(),
             train,
@@ -210,6 +227,11 @@ fn sample_and_extension(name: &str) -> (&str, String) {
         Some(dot) => (&name[..file + dot], name[file + dot + 1..].to_ascii_lowercase()),
         None => (name, String::new()),
     }
+}
+
+/// The name of a sample without its shard and its folder.
+fn sample_name(sample: &str) -> &str {
+    sample.rsplit_once('/').map_or(sample, |(_, name)| name)
 }
 
 /// Reads a label: one line of text, most often a number.

@@ -1,6 +1,6 @@
 //! The binary version of STL-10: 96x96 pixels of red, green and blue planes, column by column; labels from 1 in a separate file.
 
-use super::checks::{EMPTY, MEMORY, check_enough, cut_short, label_out_of_range, missing_part, once};
+use super::checks::{EMPTY, MEMORY, check_not_empty, cut_short, label_out_of_range, missing_part, once};
 use super::store::{Entry, Store};
 use super::text::Text;
 use crate::error::ImageError;
@@ -74,7 +74,7 @@ pub(crate) fn read(store: &Store, unlabelled: bool) -> Result<ImageData, ImageEr
         let images = unlabelled_x.ok_or_else(|| missing("unlabeled_X.bin", UNLABELLED))?;
         images.pour(None, &mut data.train)?;
     }
-    check_enough(store.path(), &data.train)?;
+    check_not_empty(store.path(), &data.train)?;
     Ok(data)
 }
 

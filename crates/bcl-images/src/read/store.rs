@@ -86,6 +86,10 @@ impl<'a> Store<'a> {
         let mut entries = 0;
         let mut unpacked = 0_u64;
         self.files.for_each(&mut |mut entry| {
+            if leads_nowhere(&entry.kind) {
+                // Reading it fails, as reading a broken image does. Empty files are not read at all.
+                (entry.kind, entry.size) = (EntryKind::File, 1);
+            }
             entry.check_kind()?;
             let name = match entry.kind {
                 EntryKind::Header => String::new(),
@@ -118,6 +122,11 @@ impl<'a> Store<'a> {
         }
         Err(ArchiveError::too_much(FileLocation::file(self.path()), what, found, limit).into())
     }
+}
+
+/// Whether an entry of a folder is a link whose file does not exist.
+fn leads_nowhere(kind: &EntryKind) -> bool {
+    matches!(kind, EntryKind::Unknown(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
 impl Entry<'_> {

@@ -2,7 +2,7 @@
 //! were never published, so val serves as test.
 
 use super::batch::{Decoder, Reading};
-use super::checks::{check_enough, missing_part, once};
+use super::checks::{check_not_empty, missing_part, once};
 use super::content::Shelf;
 use super::store::Store;
 use super::text::Text;
@@ -82,7 +82,7 @@ pub(crate) fn read(store: &Store) -> Result<ImageData, ImageError> {
             [] => {}
         }
     }
-    check_enough(store.path(), &data.train)?;
+    check_not_empty(store.path(), &data.train)?;
     Ok(data)
 }
 

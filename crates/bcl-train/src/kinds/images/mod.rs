@@ -88,6 +88,7 @@ impl Kind for ImageRecipe {
             skipped: data.skipped.clone(),
             notes: Vec::new(),
         };
+        start::check_held_out(data, &part, share)?;
         start::check(self, &part)?;
         if has_labelled_test(&part) {
             return Ok(part);

@@ -5,7 +5,7 @@ use bcl_core::schedule::AlphaMeasurement;
 use bcl_data::{SearchPath, Seed};
 use bcl_eval::images::has_labelled_test;
 use bcl_files::input::{self, NotRegular};
-use bcl_images::{Collection, ImageData};
+use bcl_images::{Collection, ImageData, by_class};
 use bcl_methods::Positives;
 use bcl_models::vision::{
     ImageEncoder,
@@ -17,6 +17,8 @@ use std::path::Path;
 
 /// Minimum number of labelled test images: uniformity needs a pair.
 const LEAST_TEST_IMAGES: usize = 2;
+/// Minimum number of training images.
+const LEAST_TRAINING_IMAGES: usize = 2;
 
 /// Creates the encoder of a recipe with random weights from its seed.
 pub(crate) fn untrained(recipe: &ImageRecipe, device: &Device) -> ImageEncoder {
@@ -123,14 +125,19 @@ fn of_head(mut error: WeightsError) -> WeightsError {
 /// Checks that the images fit the recipe, before a run has a folder.
 ///
 /// # Errors
-/// If a batch has more images than the data set, the recipe needs labels that are missing, or there are labelled test images but too few
-/// labelled images to evaluate. Without labelled test images, probes and nearest neighbours are off.
+/// If there are fewer than two training images, a batch has more images than the data set, the recipe needs labels that are missing, or
+/// there are labelled test images but too few labelled images to evaluate. Without labelled test images, probes and nearest neighbours are off.
 pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error> {
     let source = match &recipe.data.images {
         Some(path) => path.display().to_string(),
         None => data.name.clone(),
     };
     let (batch_size, there) = (recipe.training.batch_size, data.train.len());
+    if there < LEAST_TRAINING_IMAGES {
+        return Err(Error::Input(format!(
+            "{source}: train has {there} image(s), but at least two are needed, because training compares images; add images"
+        )));
+    }
     if there < batch_size && recipe.training.epochs > 0 {
         return Err(Error::Input(format!(
             "training.batch_size is {batch_size}, but {source} has {there} training images; lower it to {there} or less"
@@ -160,6 +167,28 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
         )));
     }
     Ok(())
+}
+
+/// Refuses a share of the training images that is too small to hold out images to evaluate, although there are enough.
+pub(super) fn check_held_out(data: &ImageData, part: &ImageData, share: f64) -> Result<(), Error> {
+    let sizes: Vec<usize> = by_class(data.train.labels()).iter().map(Vec::len).collect();
+    // A class keeps at least one image.
+    let divisible: Vec<usize> = sizes.into_iter().filter(|&size| size > 1).collect();
+    let (2.., Some(smallest)) = (divisible.len(), divisible.iter().min()) else {
+        return Ok(());
+    };
+    if part.test.len() >= LEAST_TEST_IMAGES {
+        return Ok(());
+    }
+    // From half an image on, rounding gives one.
+    let least = (500.0 / *smallest as f64).ceil() / 1000.0;
+    Err(Error::Input(format!(
+        "selection.held_out is {share}, which holds out {} of the {} training images of {}, but the evaluation needs at least \
+         {LEAST_TEST_IMAGES}; set it to {least} or more, so that each class gives one",
+        part.test.len(),
+        data.train.len(),
+        data.name
+    )))
 }
 
 /// Refuses a loss, schedule or sampling that needs the labels of training images if they have none.
@@ -317,12 +346,41 @@ mod tests {
     }
 
     #[test]
+    fn a_share_that_rounds_to_no_image_is_refused_with_the_least_that_does_not() {
+        let of_sizes = |cats: usize, dogs: usize| {
+            let labels: Vec<Option<u32>> = (0..cats + dogs).map(|index| Some(u32::from(index >= cats))).collect();
+            data(&labels, &[])
+        };
+        let checked = |all: &ImageData, share: f64| {
+            let (train, test) = bcl_images::hold_out(&all.train, share, Seed(1));
+            let part = ImageData {
+                train,
+                test,
+                ..all.clone()
+            };
+            check_held_out(all, &part, share)
+        };
+        for (cats, dogs, least) in [(8, 8, "0.063"), (8, 50, "0.063"), (2, 3, "0.25"), (700, 300, "0.002")] {
+            let all = of_sizes(cats, dogs);
+            let text = checked(&all, 0.0001).unwrap_err().to_string();
+            assert!(
+                text.contains("selection.held_out is 0.0001") && text.contains(&format!("set it to {least} or more")),
+                "{text}"
+            );
+            checked(&all, least.parse().unwrap()).unwrap();
+        }
+        // No share helps a class of one image.
+        checked(&of_sizes(1, 9), 0.01).unwrap();
+    }
+
+    #[test]
     fn images_that_do_not_fit_the_recipe_are_refused() {
         let (cat, dog) = (Some(0), Some(1));
         let refused = |recipe: &ImageRecipe, train: &[_], test: &[_]| check(recipe, &data(train, test)).unwrap_err().to_string();
         let two = recipe("training.batch_size = 2");
         check(&two, &data(&[cat, dog], &[cat, dog])).unwrap();
         assert!(refused(&recipe("training.batch_size = 3"), &[cat, dog], &[cat, dog]).contains("lower it to 2"));
+        assert!(refused(&two, &[cat], &[cat, dog]).contains("mine: train has 1 image(s), but at least two"));
         assert!(refused(&two, &[None; 4], &[cat, dog]).contains("mine has no image with a class"));
         assert!(refused(&two, &[dog, dog, None], &[cat, dog]).contains("images of class `dog` only"));
         assert!(refused(&two, &[cat, dog], &[cat, None]).contains("1 test image(s)"));

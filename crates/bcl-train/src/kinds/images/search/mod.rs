@@ -162,18 +162,15 @@ impl ImageIndex {
         let given_of_class = self.by_class(options.chosen.iter().copied());
         let parts = || of_class.iter().zip(&given_of_class);
         let sizes: Vec<usize> = parts().map(|(all, given)| all.len() - given.len()).collect();
-        let mut whole = Cover {
-            chosen: Vec::new(),
-            least_similarity: 1.0,
-        };
-        for ((rows, given), count) in parts().zip(quotas(&sizes, options.count)) {
-            if count > 0 {
-                let part = self.cover(options.seed, rows, given, count);
-                whole.chosen.extend(part.chosen);
-                whole.least_similarity = whole.least_similarity.min(part.least_similarity);
-            }
+        let with_count = parts().zip(quotas(&sizes, options.count)).filter(|(_, count)| *count > 0);
+        let covers: Vec<Cover> = with_count
+            .map(|((rows, given), count)| self.cover(options.seed, rows, given, count))
+            .collect();
+        let least = covers.iter().map(|cover| cover.least_similarity).fold(1.0, f32::min);
+        Cover {
+            chosen: in_turns(covers.into_iter().map(|cover| cover.chosen).collect()),
+            least_similarity: least,
         }
-        whole
     }
 
     fn by_class(&self, rows: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
@@ -192,6 +189,14 @@ impl ImageIndex {
         };
         farthest_first(&self.rows, candidates, given, count, start.unwrap_or_default())
     }
+}
+
+/// The first choice of each class, then the second of each, and so on: then a list begins with the lists of smaller subsets.
+fn in_turns(of_class: Vec<Vec<usize>>) -> Vec<usize> {
+    let ranked = of_class.into_iter().flat_map(|chosen| chosen.into_iter().enumerate());
+    let mut ranked: Vec<(usize, usize)> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, row)| row).collect()
 }
 
 /// Features in memory, row-major.
@@ -244,4 +249,14 @@ fn not_finite(name: &str, run: &Path) -> Error {
         run.display(),
         printable(name)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_choices_of_classes_take_turns() {
+        assert_eq!(in_turns(vec![vec![5, 1, 3], vec![], vec![9], vec![8, 7]]), [5, 9, 8, 1, 7, 3]);
+    }
 }
