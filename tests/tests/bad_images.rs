@@ -101,7 +101,7 @@ fn folders_that_are_no_data_set() -> Vec<Case> {
         pictures(
             "one training image",
             without(cats_and_dogs(1, 2), "dog"),
-            &["pictures", "train has 1 image", "add images"],
+            &["pictures", "train has 1 image", "Add images"],
         ),
         pictures(
             "one test image",

@@ -22,7 +22,7 @@ mod table_verb;
 mod timing_verb;
 
 use bcl_backend::{device_failures, exit, prepare_process};
-use bcl_files::{notice, printable_lines, refuse_full_output};
+use bcl_files::{notice, refuse_full_output};
 use clap::{Parser, Subcommand};
 use std::{error::Error, fmt::Display, process::ExitCode};
 
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     prepare_process();
     let verb = Arguments::try_parse().unwrap_or_else(|error| exit(&error)).verb;
     let end = |message: &dyn Display, code| {
-        notice::line(format_args!("error: {}", printable_lines(message)));
+        notice::error(message);
         ExitCode::from(code)
     };
     match device_failures(|| run(verb)) {

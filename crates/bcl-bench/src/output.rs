@@ -34,6 +34,6 @@ pub(crate) fn print(results: &impl Display) {
 }
 
 pub(crate) fn failure(message: &str) -> ExitCode {
-    notice::line(format_args!("error: {}", printable_lines(message)));
+    notice::error(message);
     ExitCode::from(1)
 }

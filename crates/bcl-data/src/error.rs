@@ -8,6 +8,10 @@ use bcl_files::input::{DecompressionBomb, NotRegular};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+/// What is wrong with a text that has no other line ends, and the remedy.
+pub(crate) const CARRIAGE_RETURNS: &str =
+    "contains carriage returns, with which lines ended on old Macs. Convert the file: `tr '\\r' '\\n' < OLD > NEW`";
+
 /// A line of a file, shown as `file:line`; a row in formats without lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineLocation {

@@ -118,6 +118,9 @@ pub fn is_bomb(packed: u64, unpacked: u64) -> bool {
     unpacked > FREE_BYTES && unpacked / MOST_RATIO > packed
 }
 
+/// What gzip data begin with.
+pub const GZIP: &[u8] = b"\x1f\x8b";
+
 /// Unpacks gzip. Reading fails with [`DecompressionBomb`] if the data are one.
 pub fn gunzip<R: BufRead>(packed: R) -> impl Read {
     Gunzip {

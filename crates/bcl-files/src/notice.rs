@@ -5,7 +5,8 @@
 //! | that a result may not be what the user expects | [`warn`] | `warning: …`, once per text and process |
 //! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
 //! | what is being done | [`status`] | the text, unchanged |
-//! | an error, or anything that is never silent | [`line`] | the text, unchanged |
+//! | an error | [`error`] | `error: …`, also when silent |
+//! | anything else that is never silent | [`line`] | the text, unchanged |
 //! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
 //! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in
@@ -66,8 +67,13 @@ pub fn status(text: impl Display) {
     }
 }
 
-/// Prints a line to standard error, even if this module is silent. If it cannot be written, because a disk is full or a terminal has gone, the program goes on, where
-/// `eprintln!` would panic.
+/// Prints `error: TEXT`, even if this module is silent.
+pub fn error(text: impl Display) {
+    line(printable_lines(format_args!("error: {text}")));
+}
+
+/// Prints a line to standard error, even if this module is silent. If it cannot be written, because a disk is full or a terminal has gone,
+/// the program goes on, where `eprintln!` would panic.
 pub fn line(text: impl Display) {
     // Whoever could read about it is not there.
     let _ = writeln!(io::stderr(), "{text}");

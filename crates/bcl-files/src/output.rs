@@ -1,6 +1,6 @@
 //! Handles a full disk behind standard output.
 
-use crate::notice::line;
+use crate::notice;
 use std::{panic, process};
 
 /// Makes the program end with a one-line error and exit code 2 if standard output cannot be written, where `println!` panics.
@@ -8,9 +8,7 @@ pub fn refuse_full_output() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| match info.payload_as_str() {
         Some(text) if text.starts_with("failed printing to stdout") => {
-            line(format_args!(
-                "error: {text}; free some space, or redirect the output elsewhere"
-            ));
+            notice::error(format_args!("{text}; free some space, or redirect the output elsewhere"));
             process::exit(2);
         }
         _ => report(info),

@@ -37,20 +37,14 @@ const OWN_FOLDER: &str = "checkpoints";
 /// # Errors
 /// Returns an error that names the flag, the file and what it is.
 pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) -> Result<(), FileError> {
-    let overwrites = |what: String| {
-        Err(FileError::Overwrites {
-            flag,
-            path: path.to_path_buf(),
-            what,
-        })
-    };
     if let Some(owner) = owner(path) {
-        return overwrites(format!("a file that {} needs", owner.display()));
+        return Err(overwrites(flag, path, format!("a file that {} needs", owner.display())));
     }
     let of_its_kind = |extension: &OsStr| extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
     // Writing to something that is no regular file, such as /dev/stdout, overwrites nothing.
     if !extensions.is_empty() && path.is_file() && !path.extension().is_some_and(of_its_kind) {
-        return overwrites(format!("a file that is not .{}", extensions.join(" or .")));
+        let what = format!("a file that is not .{}", extensions.join(" or ."));
+        return Err(overwrites(flag, path, what));
     }
     Ok(())
 }
@@ -62,13 +56,17 @@ pub fn refuse_overwriting(flag: &'static str, path: &Path, extensions: &[&str]) 
 pub fn refuse_input<'a>(flag: &'static str, path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), FileError> {
     let Ok(whole) = fs::canonicalize(path) else { return Ok(()) };
     let is_same = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == whole);
-    match inputs.into_iter().find(|input| is_same(input)) {
-        Some(_) => Err(FileError::Overwrites {
-            flag,
-            path: path.to_path_buf(),
-            what: "a file that is read".to_owned(),
-        }),
-        None => Ok(()),
+    if inputs.into_iter().any(is_same) {
+        return Err(overwrites(flag, path, "a file that is read".to_owned()));
+    }
+    Ok(())
+}
+
+fn overwrites(flag: &'static str, path: &Path, what: String) -> FileError {
+    FileError::Overwrites {
+        flag,
+        path: path.to_path_buf(),
+        what,
     }
 }
 

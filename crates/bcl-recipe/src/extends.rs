@@ -173,6 +173,7 @@ impl<'a> Chain<'a> {
         let origins = Origins::of(&document);
         document.fill(&R::defaults());
         let mut recipe: R = value::read(&document.table).map_err(|error| document.explain(error, self.library.rules.hint))?;
+        // A seed beyond TOML's integers cannot be written, and goes without this check.
         let list = toml::Table::try_from(&recipe)
             .ok()
             .and_then(|read| value::list_for_a_table(&document.table, &read));

@@ -137,8 +137,8 @@ impl Library {
         }
     }
 
-    /// Finds recipes: a file, all `.toml` files below a folder but those of runs and tables, a built-in recipe by name, or all whose names begin with `name/`.
-    /// A built-in recipe may also be given by its path: `recipes/quickstart.toml` is `quickstart` if there is no such file.
+    /// Finds recipes: a file, all `.toml` files below a folder (without the folders of runs and tables in it), a built-in recipe by name, or
+    /// all whose names begin with `name/`. A built-in recipe may also be given by its path: `recipes/quickstart.toml` is `quickstart` if there is no such file.
     ///
     /// # Errors
     /// Returns an error if there is no such recipe, or the folder cannot be read or has none.

@@ -44,9 +44,6 @@ fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<Rea
     error
 }
 
-/// What is expected in place of a list that serde would read as a table, field by field.
-const A_TABLE: &str = "a table";
-
 /// The first key that has a list where what was read from it is a table.
 ///
 /// Serde buffers the tables inside a table with a `kind`, and then takes lists for them.
@@ -117,7 +114,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     ) -> Result<V::Value, ReadError> {
         match self.0 {
             // Serde would read the fields by position.
-            Value::Array(_) => Err(de::Error::invalid_type(Unexpected::Seq, &A_TABLE)),
+            Value::Array(_) => Err(de::Error::invalid_type(Unexpected::Seq, &"a table")),
             _ => self.deserialize_any(visitor),
         }
     }

@@ -1,6 +1,7 @@
 //! Shows the progress of a build on one line.
 
 use super::{output::status, shown};
+use bcl_files::notice;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},
@@ -35,11 +36,11 @@ impl Progress {
         }
         if !quiet {
             let (folder, log) = (shown(folder), shown(log));
-            eprintln!(
+            notice::line(format_args!(
                 "{what} is not in this build: building it once, in {}; the compiler's output goes to {}",
                 folder.display(),
                 log.display()
-            );
+            ));
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         Self {
@@ -63,11 +64,11 @@ impl Progress {
         }
         if self.prints && self.printed.elapsed() >= INTERVAL {
             self.printed = Instant::now();
-            eprintln!(
+            notice::line(format_args!(
                 "  {:.0} s, crate {}: {what}",
                 self.started.elapsed().as_secs_f64(),
                 self.bar.position()
-            );
+            ));
         }
     }
 
@@ -76,7 +77,9 @@ impl Progress {
         self.bar.finish_and_clear();
         if !quiet {
             let seconds = self.started.elapsed().as_secs_f64();
-            eprintln!("{what} was built in {seconds:.0} s; from now on it starts immediately");
+            notice::line(format_args!(
+                "{what} was built in {seconds:.0} s; from now on it starts immediately"
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Compares files with the manifest.
 
 use crate::manifest::SourceFile;
-use bcl_files::digest_of;
+use bcl_files::{digest_of, input::GZIP};
 use md5::Md5;
 use sha2::Sha256;
 use std::fmt;
@@ -77,8 +77,8 @@ pub(super) fn verify(path: &Path, source: &SourceFile) -> io::Result<Result<Veri
 fn foreign_beginning(file: &mut File, name: &str) -> io::Result<Option<Mismatch>> {
     let extension = Path::new(name).extension().unwrap_or_default().to_ascii_lowercase();
     let (mark, expected) = match extension.to_str() {
-        Some("zip") => (&b"PK"[..], "that of a zip archive"),
-        Some("gz" | "tgz") => (&b"\x1f\x8b"[..], "that of a gzip file"),
+        Some("zip") => (&b"PK"[..], "the signature of a zip archive"),
+        Some("gz" | "tgz") => (GZIP, "the signature of a gzip file"),
         _ => return Ok(None),
     };
     let mut head = Vec::new();

@@ -3,7 +3,7 @@
 use super::problem;
 use super::quoted::{QuotedRecord, escapes_quotes};
 use crate::DataError;
-use crate::error::{LineLocation, excerpt};
+use crate::error::{CARRIAGE_RETURNS, LineLocation, excerpt};
 use bcl_files::content::Content;
 use bcl_files::input::{self, DecompressionBomb};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
@@ -46,7 +46,7 @@ impl Lines {
         let fail = |source| DataError::opening(path, &source);
         let mut file = BufReader::with_capacity(1 << 16, input::open(path).map_err(fail)?);
         let magic = file.fill_buf().map_err(fail)?;
-        let gzipped = magic.starts_with(&[0x1f, 0x8b]);
+        let gzipped = magic.starts_with(input::GZIP);
         let mut text: Box<dyn BufRead> = if gzipped {
             Box::new(BufReader::with_capacity(1 << 16, input::gunzip(file)))
         } else {
@@ -73,9 +73,7 @@ impl Lines {
             return Err(DataError::file(path, content.to_string()));
         }
         if lines.head.trim_ascii_end().contains(&b'\r') && !lines.head.contains(&b'\n') {
-            let problem = "its lines end in a carriage return without a line feed, so it would be one long line";
-            let remedy = "Convert the line ends: `tr '\\r' '\\n' < OLD > NEW`";
-            return Err(DataError::file(path, format!("{problem}. {remedy}")));
+            return Err(DataError::file(path, format!("the text {CARRIAGE_RETURNS}")));
         }
         Ok(lines)
     }

@@ -2,6 +2,7 @@
 
 use super::{ArchiveError, FileLocation};
 use crate::content::{Content, HEAD};
+use crate::input::GZIP;
 use std::io::Read;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ impl Packing {
         let is_called = |extension: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
         let found = match (Content::of(&head), head.as_slice()) {
             (_, []) => "is an empty file".to_owned(),
-            (_, [0x1f, 0x8b, ..]) => return Ok(Self::TarGz),
+            (_, head) if head.starts_with(GZIP) => return Ok(Self::TarGz),
             (Some(Content::Zip), _) => return Ok(Self::Zip),
             // An archive of other files may begin with an array, too.
             (Some(Content::Npz), _) if !is_called("npz") => return Ok(Self::Zip),

@@ -3,7 +3,7 @@
 use super::collective;
 use crate::error::Error;
 use bcl_collective::Launched;
-use bcl_files::{notice, printable_lines};
+use bcl_files::notice;
 use std::{process::ExitCode, thread, time::Duration};
 
 /// The exit code of a panic.
@@ -32,7 +32,7 @@ pub fn end_saying(outcome: Result<(), Error>, message: impl Fn(&Error) -> String
         return ExitCode::SUCCESS;
     };
     if Launched::from_environment().is_none_or(|launched| launched.is_first()) {
-        notice::line(format_args!("error: {}", printable_lines(message(&error))));
+        notice::error(message(&error));
     } else {
         thread::sleep(FIRST_PRINTS);
     }
@@ -41,7 +41,7 @@ pub fn end_saying(outcome: Result<(), Error>, message: impl Fn(&Error) -> String
 
 #[cfg(feature = "mpi")]
 mod together {
-    use super::{Duration, Error, notice, printable_lines};
+    use super::{Duration, Error, notice};
     use bcl_collective::{Collective, Mpi};
     use std::process;
 
@@ -57,16 +57,12 @@ mod together {
             Err(_) => Some(FAIL_ALIKE),
         };
         if let (Err(error), 0) = (outcome, mpi.index()) {
-            notice::line(format_args!("error: {}", printable_lines(message(error))));
+            notice::error(message(error));
         }
         let codes = mpi.end(code, patience);
         let first_failed = codes.as_ref().is_some_and(|codes| codes[0] != 0);
         if let (Err(error), false, 1..) = (outcome, first_failed, mpi.index()) {
-            notice::line(format_args!(
-                "error: process {}: {}",
-                mpi.index(),
-                printable_lines(message(error))
-            ));
+            notice::error(format_args!("process {}: {}", mpi.index(), message(error)));
         }
         if codes.is_none() {
             process::exit(code.into());
@@ -83,8 +79,8 @@ impl Drop for AbortOnPanic {
     fn drop(&mut self) {
         let collective = collective();
         if thread::panicking() && collective.size() > 1 {
-            notice::line(format_args!(
-                "error: process {} has panicked, which ends all {}",
+            notice::error(format_args!(
+                "process {} has panicked, which ends all {}",
                 collective.index(),
                 collective.size()
             ));

@@ -106,6 +106,6 @@ fn end(stop: &Stop, grace: Duration) {
         String::new()
     };
     let advice = stop.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
-    notice::line(format_args!("error: interrupted{lost}{advice}"));
+    notice::error(format_args!("interrupted{lost}{advice}"));
     process::exit(INTERRUPTED);
 }

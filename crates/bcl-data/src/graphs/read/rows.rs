@@ -2,7 +2,7 @@
 
 use super::files::{PackedFile, reading};
 use crate::DataError;
-use crate::error::{LineLocation, excerpt};
+use crate::error::{CARRIAGE_RETURNS, LineLocation, excerpt};
 use bcl_files::content::{Content, HEAD};
 use bcl_files::input;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -147,9 +147,7 @@ impl<'a> Rows<'a> {
     }
 
     fn old_line_ends(&self) -> DataError {
-        self.problem(
-            "contains carriage returns, with which lines ended on old Macs. Convert the file: `tr '\\r' '\\n' < OLD > NEW`",
-        )
+        self.problem(CARRIAGE_RETURNS)
     }
 
     fn problem(&self, what: &str) -> DataError {
@@ -161,7 +159,7 @@ impl<'a> Rows<'a> {
 fn unpacked<'a>(at: &Path, content: &'a mut dyn Read) -> Result<Box<dyn BufRead + 'a>, DataError> {
     let mut reader = BufReader::with_capacity(1 << 16, content);
     let magic = reader.fill_buf().map_err(|error| reading(at, error))?;
-    Ok(if magic.starts_with(&[0x1f, 0x8b]) {
+    Ok(if magic.starts_with(input::GZIP) {
         Box::new(BufReader::with_capacity(1 << 16, input::gunzip(reader)))
     } else {
         Box::new(reader)

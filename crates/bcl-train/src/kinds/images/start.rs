@@ -135,7 +135,7 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
     let (batch_size, there) = (recipe.training.batch_size, data.train.len());
     if there < LEAST_TRAINING_IMAGES {
         return Err(Error::Input(format!(
-            "{source}: train has {there} image(s), but at least two are needed, because training compares images; add images"
+            "{source}: train has {there} image(s), but at least two are needed, because training compares images. Add images"
         )));
     }
     if there < batch_size && recipe.training.epochs > 0 {

@@ -10,7 +10,6 @@ use super::{
 };
 use bcl_data::SearchPath;
 use bcl_files::notice;
-use bcl_files::printable_lines;
 use bcl_recipe::Recipe;
 use bcl_report::read_run;
 use bcl_train::{
@@ -39,7 +38,7 @@ pub(crate) fn train(session: &Session, recipes: &[Recipe]) -> Result<Vec<PathBuf
             Err(error) if recipes.len() == 1 || session.processes.size() > 1 => return Err(error),
             Err(error) => {
                 let name = format!("{}-{}", recipe.name(), recipe.seed());
-                notice::line(format_args!("error: {name} failed: {}", printable_lines(&error)));
+                notice::error(format_args!("{name} failed: {error}"));
                 failed.push(Failed { name, error });
             }
         }

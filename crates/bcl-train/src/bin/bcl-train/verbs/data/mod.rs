@@ -10,7 +10,7 @@ use bcl_data::{
     graphs::GraphOptions,
     manifest::Contents,
 };
-use bcl_files::{notice, printable_lines};
+use bcl_files::notice;
 use bcl_report::Column;
 use bcl_train::{error::Error, training::Stop};
 use progress::Progress;
@@ -90,7 +90,7 @@ fn check(args: &CheckData) -> Result<(), Error> {
             Ok(contents) => println!("{}: {contents}, matching its manifest", manifest.name),
             Err(error) => {
                 if let Some(earlier) = failure.replace(error) {
-                    notice::line(format_args!("error: {}", printable_lines(&earlier)));
+                    notice::error(&earlier);
                 }
             }
         }
