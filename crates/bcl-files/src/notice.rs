@@ -6,7 +6,7 @@
 //! | that something was skipped or chosen | [`note`] | `note: …`, once per text and process |
 //! | what is being done | [`status`] | the text, unchanged |
 //! | an error | [`error`] | `error: …`, also when silent |
-//! | anything else that is never silent | [`line`] | the text, unchanged |
+//! | anything else that is never silent | [`line()`] | the text, unchanged |
 //! | that long work is still alive | [`working`] | the text every ten seconds |
 //!
 //! `--quiet` silences all of them through [`set_quiet`]; errors are printed by `main` and never silenced. Control characters in
