@@ -77,7 +77,8 @@ fn checked(found: &Collection) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(format!(
-        "figures and texts that do not follow from their runs: {}; `bcl-bench report --update` writes them again",
+        "problems found: {}; `bcl-bench report --update` writes tables and curves again as they follow from their runs; figures and links \
+         of other texts need a hand",
         problems.len()
     ))
 }

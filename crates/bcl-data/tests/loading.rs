@@ -281,7 +281,7 @@ type BadSettings = (
 );
 
 #[rustfmt::skip]
-const BAD_SETTINGS: [BadSettings; 15] = [
+const BAD_SETTINGS: [BadSettings; 17] = [
     ("a.csv", "ann,tea\nbob,jam\n", "kind = 'temporal'", "", &["a.csv:1:", "data.split.kind = \"temporal\"", "no timestamp", "data.columns.timestamp", "\"ratio\""]),
     ("a.csv", "ann,tea\nbob,jam\n", "order = 'time'", "", &["a.csv:1:", "data.split.order = \"time\"", "\"random\""]),
     ("a.csv", "ann,tea,1,2\nbob,jam,1,noon\n", LAST, "", &["a.csv:2:", "timestamp `noon`", "is not a time", "2010-10-19"]),
@@ -293,6 +293,8 @@ const BAD_SETTINGS: [BadSettings; 15] = [
     ("a.csv", "who,what\nann,tea\n", "", "columns.user = 'name'", &["a.csv:1:", "no column `name`", "`who`, `what`", "data.columns.user ="]),
     ("a.csv", "user,what\nann,tea\n", "", "columns.user = 'user'", &["a.csv:1:", "no column `item`", "data.columns.item ="]),
     ("a.csv", "user,item\nann,tea\n", "", "columns.user = 'item'", &["a.csv:1:", "column 2 would be both the user and the item", "`data.columns.user`", "`data.columns.item`"]),
+    ("a.jsonl", "{\"user\": 1, \"item\": 2}\n", "", "columns.user = 'item'", &["a.jsonl:1:", "`item` would be both the user and the item", "`data.columns.user`", "`data.columns.item`"]),
+    ("a.jsonl", "{\"user\": 1, \"item\": 2}\n", "", "columns.item = 'user'", &["a.jsonl:1:", "`user` would be both the user and the item"]),
     ("a.csv", PLAIN, "", "columns.user = 9", &["a.csv:1:", "data.columns.user is 9", "1 to 4"]),
     ("a.csv", PLAIN, "", "columns = { user = 2, item = 2 }", &["data.columns.item is `2`", "data.columns.user"]),
     ("a.txt", "0 1 2\n1 2 3\n2 1\n", "", "columns.user = 1", &["a.txt", "read as ngcf", "Remove `data.columns`"]),

@@ -360,6 +360,10 @@ fn columns_are_named_or_numbered() {
         text.contains("rows.parquet: no column `whom`. The columns are `index`, `who`, `what`"),
         "{text}"
     );
+    let text = read(&path, split(), &columns("who", ColumnRef::Number(2)))
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("column 2 would be both the user and the item"), "{text}");
     let text = read(&path, split(), &columns("who", ColumnRef::Number(4)))
         .unwrap_err()
         .to_string();

@@ -66,9 +66,11 @@ impl FileError {
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "; free some space or choose another folder with --out, then continue with --resume (the last checkpoint is kept)"
+            "; free some space, or write to another folder; a run can then continue from its last checkpoint, with --resume"
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to with --out",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; check the permissions of the file and its folder, or choose another folder"
+        }
         io::ErrorKind::NotFound => "; check the path",
         _ => "",
     }

@@ -1,7 +1,7 @@
 //! JSON lines: one object per line, whose keys are the columns.
 
 use super::lines::Line;
-use super::picker::{Wanted, ambiguous};
+use super::picker::{Wanted, ambiguous, check_distinct_names};
 use super::value::{Value, texts};
 use crate::error::excerpt;
 use crate::{ColumnRef, DataError};
@@ -44,16 +44,17 @@ fn not_an_object(line: &Line<'_>, error: &serde_json::Error) -> DataError {
     ))
 }
 
-/// Refuses columns that a recipe names by number: objects have no order.
+/// Refuses columns that a recipe names by number, because objects have no order, and one column for two fields.
 fn check(line: &Line<'_>, wanted: &[Wanted<'_>]) -> Result<(), DataError> {
     let numbered = wanted.iter().find_map(|wanted| match wanted.given {
         Some(ColumnRef::Number(number)) => Some((wanted.key, *number)),
         _ => None,
     });
-    numbered.map_or(Ok(()), |(key, number)| {
+    if let Some((key, number)) = numbered {
         let problem = format!("{key} is {number}, but JSON objects have names instead of numbered columns");
-        Err(line.error(format!("{problem}. Set it to the name: `{key} = \"…\"`")))
-    })
+        return Err(line.error(format!("{problem}. Set it to the name: `{key} = \"…\"`")));
+    }
+    check_distinct_names(wanted, line)
 }
 
 struct Object<const N: usize> {

@@ -118,7 +118,7 @@ impl<const N: usize> Picker<N> {
 }
 
 /// Refuses one column for the user and the item, which `data.columns` may name by mistake.
-fn check_distinct<const N: usize>(
+pub(super) fn check_distinct<const N: usize>(
     places: &[Option<usize>; N],
     wanted: &[Wanted<'_>; N],
     first: &Line<'_>,
@@ -126,14 +126,31 @@ fn check_distinct<const N: usize>(
     let (one, other) = (&wanted[0], &wanted[1]);
     match places[0] {
         Some(place) if places[1] == Some(place) && other.required => {
-            let problem = format!("column {} would be both the {} and the {}", place + 1, one.field, other.field);
-            Err(first.error(format!(
-                "{problem}. Name different columns in `{}` and `{}`",
-                one.key, other.key
-            )))
+            Err(shared(&format!("column {}", place + 1), one, other, first))
         }
         _ => Ok(()),
     }
+}
+
+/// As [`check_distinct`], where columns have names but no places.
+pub(super) fn check_distinct_names(wanted: &[Wanted<'_>], line: &Line<'_>) -> Result<(), DataError> {
+    let [one, other, ..] = wanted else { return Ok(()) };
+    for (given, by_name) in [(one, other), (other, one)] {
+        if let Some(ColumnRef::Name(name)) = given.given
+            && other.required
+            && by_name.is_called(name)
+        {
+            return Err(shared(&format!("`{}`", excerpt(name)), one, other, line));
+        }
+    }
+    Ok(())
+}
+
+fn shared(column: &str, one: &Wanted<'_>, other: &Wanted<'_>, line: &Line<'_>) -> DataError {
+    line.error(format!(
+        "{column} would be both the {} and the {}. Name different columns in `{}` and `{}`",
+        one.field, other.field, one.key, other.key
+    ))
 }
 
 /// Gives the fields without a column their usual places. Where recipes number some columns, what they leave out is not there, and the user

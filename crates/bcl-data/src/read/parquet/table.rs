@@ -2,7 +2,7 @@
 
 use crate::DataError;
 use crate::read::lines::Line;
-use crate::read::picker::{Wanted, place};
+use crate::read::picker::{Wanted, check_distinct, place};
 use crate::read::value::{Value, texts};
 use bcl_files::input;
 use chrono::DateTime;
@@ -52,12 +52,12 @@ impl Table {
             quoted: None,
         };
 
-        let mut sources = [Source::Missing; N];
-        for (source, wanted) in sources.iter_mut().zip(wanted) {
-            if let Some(index) = place(wanted, &names, &line)? {
-                *source = Source::of(schema.columns(), names[index]);
-            }
+        let mut places = [None; N];
+        for (found, wanted) in places.iter_mut().zip(wanted) {
+            *found = place(wanted, &names, &line)?;
         }
+        check_distinct(&places, wanted, &line)?;
+        let sources = places.map(|place| place.map_or(Source::Missing, |index| Source::of(schema.columns(), names[index])));
         for group in 0..self.reader.num_row_groups() {
             let group = self
                 .reader
