@@ -18,6 +18,7 @@ impl TableResult {
             let mean = |row: &RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
             among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
         };
+        sentences.extend(self.pairs.iter().filter_map(same_figures));
         sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound)));
         let means = candidates().filter_map(|row| row.figures.get(&self.select_by));
         if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
@@ -49,6 +50,17 @@ fn against_references(rows: &[RowResult], pairs: &[Paired], bound: Option<f64>) 
         (!pairs.is_empty()).then(|| format!("Against {}: {}.", reference.name, grouped(&pairs, bound)))
     };
     rows.iter().filter_map(with).collect()
+}
+
+/// What rows with the same figures probably are.
+fn same_figures(pair: &Paired) -> Option<String> {
+    let is_same = pair.difference.mean == 0.0 && pair.standard_error == Some(0.0);
+    is_same.then(|| {
+        format!(
+            "{} has the figures of {} with every seed: at these settings, the two are probably one loss.",
+            pair.row, pair.other
+        )
+    })
 }
 
 /// Rows by the verdict on them.
@@ -245,6 +257,19 @@ mod tests {
         // Without a bound, nothing is equivalent.
         let found = against_references(&rows[..1], &pairs, None);
         assert!(found[0].ends_with("would be found: same and unclear."), "{found:?}");
+    }
+
+    #[test]
+    fn rows_with_the_same_figures_are_said_to_be_one_loss() {
+        let base = [0.40, 0.42, 0.41, 0.43, 0.40];
+        let (_, pairs) = compared(&[("infonce", &base), ("bayesian", &base)], &[(1, 0)]);
+        let text = same_figures(&pairs[0]).unwrap();
+        assert!(
+            text.starts_with("bayesian has the figures of infonce with every seed"),
+            "{text}"
+        );
+        let (_, pairs) = compared(&[("infonce", &base), ("other", &[0.40, 0.42, 0.41, 0.40, 0.43])], &[(1, 0)]);
+        assert_eq!(same_figures(&pairs[0]), None, "equal means are not equal figures");
     }
 
     #[test]

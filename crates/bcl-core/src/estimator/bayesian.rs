@@ -93,6 +93,24 @@ impl BayesianLossConfig {
         weights.iter().sum::<f64>() / num_negatives as f64
     }
 
+    /// Whether all negatives have the same weight, which makes the loss InfoNCE: for the paper's arithmetic, at α = β with τ+ = 1/2.
+    ///
+    /// # Panics
+    /// Panics if a parameter is out of range.
+    ///
+    /// ```
+    /// use bcl_core::BayesianLossConfig;
+    ///
+    /// let two_classes = BayesianLossConfig::new().with_alpha(0.9).with_tau_plus(0.5);
+    /// assert!(two_classes.clone().with_beta(0.9).weighs_equally());
+    /// assert!(!two_classes.with_beta(0.5).weighs_equally());
+    /// ```
+    pub fn weighs_equally(&self) -> bool {
+        // A dozen ranks show any slope, and rounding leaves less than this.
+        let weights = self.init().weight.by_rank(12);
+        weights.iter().all(|weight| (weight - weights[0]).abs() < 1e-9)
+    }
+
     /// Lowers α until the [mean weight](Self::mean_weight) exceeds 1 by at most [`MEAN_WEIGHT_TOLERANCE`], to 1/2 if nothing else will
     /// do. An α that is low enough stays.
     ///

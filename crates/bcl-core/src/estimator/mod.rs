@@ -288,15 +288,6 @@ impl EstimatorConfig {
         self
     }
 
-    /// Computes the mean weight of a row of `num_negatives` negatives, if the weights of the estimator should average to 1; see
-    /// [`BayesianLossConfig::mean_weight`].
-    pub fn mean_weight(&self, num_negatives: usize) -> Option<f64> {
-        match self {
-            Self::Bayesian(config) => Some(config.mean_weight(num_negatives)),
-            _ => None,
-        }
-    }
-
     /// Lowers `alpha` to where the weights of a row of `num_negatives` negatives average to about 1; see
     /// [`BayesianLossConfig::away_from_the_pole`]. Other estimators are returned as they are.
     pub fn away_from_the_pole(self, num_negatives: usize) -> Self {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Builtin;
-use bcl_core::EstimatorConfig;
+use bcl_core::{EstimatorConfig, schedule::AlphaSchedule};
 use bcl_files::sha256;
 use std::{collections::BTreeSet, fs};
 
@@ -90,6 +90,29 @@ fn every_built_in_recipe_has_a_summary() {
             recipe.name
         );
     }
+}
+
+/// A row that is InfoNCE under another name compares nothing. A sweep over beta passes such a point.
+#[test]
+fn no_bayesian_recipe_is_info_nce() {
+    fn of(recipe: &impl RunRecipe) -> Option<(EstimatorConfig, AlphaSchedule)> {
+        // Words such as "classes" need data, which give other numbers.
+        let estimator = recipe.loss()?.estimator(DataFacts::default()).ok()?;
+        Some((estimator, recipe.alpha_schedule()))
+    }
+    let is_info_nce = |recipe: &&Builtin| {
+        let loss = match Recipe::read(&RecipeSource::Builtin(**recipe), &[]).unwrap() {
+            Recipe::Recommender(recipe) => of(&*recipe),
+            Recipe::Images(recipe) => of(&*recipe),
+            Recipe::Graphs(recipe) => of(&*recipe),
+        };
+        match loss {
+            Some((EstimatorConfig::Bayesian(config), AlphaSchedule::Constant {})) => config.weighs_equally(),
+            _ => false,
+        }
+    };
+    let found: Vec<&str> = built_in().iter().filter(is_info_nce).map(|recipe| recipe.name).collect();
+    assert_eq!(found, ["table5/cifar10-frog-truck/bayesian-b09"]);
 }
 
 #[test]

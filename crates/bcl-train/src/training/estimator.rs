@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use bcl_core::{
-    ContrastiveObjective, Estimator, EstimatorConfig,
+    BayesianLossConfig, ContrastiveObjective, Estimator, EstimatorConfig,
     estimator::MEAN_WEIGHT_TOLERANCE,
     posterior::Posterior,
     schedule::{AlphaMeasurement, AlphaSchedule, Schedule, Schedules},
@@ -45,15 +45,33 @@ impl EpochEstimator {
         self
     }
 
-    /// What to warn of before training: weights whose mean is far from 1 at some value that a schedule is configured with.
+    /// What to warn of before training: weights that are all equal at every value that a schedule is configured with, or whose mean is far
+    /// from 1 at some.
     pub fn warning(&self) -> Option<String> {
         let moments = self.schedules.milestones().into_iter();
-        let means = moments.flat_map(|moment| {
+        let configs = moments.flat_map(|moment| {
             let config = self.schedules.at(&self.config, moment);
             let alphas = config.alpha().map(|configured| self.alpha_schedule.ends(configured));
-            let mean = move |alpha| Some((alpha, config.clone().with_alpha(alpha).mean_weight(self.num_negatives)?));
-            alphas.into_iter().flatten().filter_map(mean)
+            let at = move |alpha| match config.clone().with_alpha(alpha) {
+                EstimatorConfig::Bayesian(config) => Some(config),
+                _ => None,
+            };
+            alphas.into_iter().flatten().filter_map(at)
         });
+        let configs: Vec<BayesianLossConfig> = configs.collect();
+        let first = configs.first()?;
+        if configs.iter().all(BayesianLossConfig::weighs_equally) {
+            let BayesianLossConfig {
+                alpha, beta, tau_plus, ..
+            } = first;
+            return Some(format!(
+                "at loss.alpha = {alpha}, loss.beta = {beta} and loss.tau_plus = {tau_plus} all negatives have the same weight, so this loss is \
+                 InfoNCE; change loss.beta to weigh them by rank"
+            ));
+        }
+        let means = configs
+            .iter()
+            .map(|config| (config.alpha, config.mean_weight(self.num_negatives)));
         let (alpha, mean) = means.max_by(|(_, left), (_, right)| (left - 1.0).abs().total_cmp(&(right - 1.0).abs()))?;
         // Not the other way round: a mean that is not a number is off, too.
         let is_near_one = (mean - 1.0).abs() <= MEAN_WEIGHT_TOLERANCE;
@@ -286,6 +304,22 @@ mod tests {
             EpochEstimator::new(info_nce, Schedules::default(), constant, 1).warning(),
             None
         );
+    }
+
+    #[test]
+    fn weights_that_are_all_equal_are_warned_of() {
+        let warning = |alpha_schedule| {
+            let config = BayesianLossConfig::new().with_alpha(0.9).with_beta(0.9).with_tau_plus(0.5);
+            EpochEstimator::new(EstimatorConfig::Bayesian(config), Schedules::default(), alpha_schedule, 510).warning()
+        };
+        let text = warning(AlphaSchedule::Constant {}).unwrap();
+        assert!(
+            text.contains("loss.beta = 0.9 and loss.tau_plus = 0.5") && text.contains("InfoNCE"),
+            "{text}"
+        );
+        // It begins as InfoNCE, but alpha moves.
+        let (start, end, epochs) = (0.9, 0.5, 10);
+        assert_eq!(warning(AlphaSchedule::Linear { start, end, epochs }), None);
     }
 
     fn in_epoch(epoch: usize) -> Progress {
