@@ -18,7 +18,7 @@ impl TableResult {
             let mean = |row: &RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
             among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
         };
-        sentences.extend(self.pairs.iter().filter_map(same_figures));
+        sentences.extend(same_figures(&self.rows, &self.pairs));
         sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound)));
         let means = candidates().filter_map(|row| row.figures.get(&self.select_by));
         if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
@@ -53,14 +53,25 @@ fn against_references(rows: &[RowResult], pairs: &[Paired], bound: Option<f64>) 
 }
 
 /// What rows with the same figures probably are.
-fn same_figures(pair: &Paired) -> Option<String> {
-    let is_same = pair.difference.mean == 0.0 && pair.standard_error == Some(0.0);
-    is_same.then(|| {
+fn same_figures(rows: &[RowResult], pairs: &[Paired]) -> Vec<String> {
+    let is_same = |pair: &&Paired| pair.difference.mean == 0.0 && pair.standard_error == Some(0.0);
+    let same: Vec<&Paired> = pairs.iter().filter(is_same).collect();
+    let mut groups: Vec<Vec<&str>> = Vec::new();
+    for row in rows.iter().map(|row| &*row.name) {
+        let is_like = |group: &Vec<&str>| same.iter().any(|pair| group.iter().any(|other| pair.is_of(row, other)));
+        match groups.iter_mut().find(|group| is_like(group)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    let groups = groups.iter().filter(|group| group.len() > 1);
+    let sentence = |group: &Vec<&str>| {
         format!(
-            "{} has the figures of {} with every seed: at these settings, the two are probably one loss.",
-            pair.row, pair.other
+            "{} have the same figures with every seed: at these settings they are probably one loss.",
+            listed(group)
         )
-    })
+    };
+    groups.map(sentence).collect()
 }
 
 /// Rows by the verdict on them.
@@ -262,14 +273,14 @@ mod tests {
     #[test]
     fn rows_with_the_same_figures_are_said_to_be_one_loss() {
         let base = [0.40, 0.42, 0.41, 0.43, 0.40];
-        let (_, pairs) = compared(&[("infonce", &base), ("bayesian", &base)], &[(1, 0)]);
-        let text = same_figures(&pairs[0]).unwrap();
-        assert!(
-            text.starts_with("bayesian has the figures of infonce with every seed"),
-            "{text}"
-        );
-        let (_, pairs) = compared(&[("infonce", &base), ("other", &[0.40, 0.42, 0.41, 0.40, 0.43])], &[(1, 0)]);
-        assert_eq!(same_figures(&pairs[0]), None, "equal means are not equal figures");
+        let other = [0.40, 0.42, 0.41, 0.40, 0.43];
+        let rows: [(&'static str, &[f64]); 4] = [("infonce", &base), ("bayesian", &base), ("other", &other), ("hard", &base)];
+        let (rows, pairs) = compared(&rows, &[(1, 0), (2, 0), (3, 0)]);
+        // Equal means are not equal figures.
+        let sentence =
+            "infonce, bayesian and hard have the same figures with every seed: at these settings they are probably one loss.";
+        assert_eq!(same_figures(&rows, &pairs), [sentence]);
+        assert!(same_figures(&rows, &pairs[1..2]).is_empty());
     }
 
     #[test]
