@@ -155,7 +155,7 @@ fn the_supervised_loss_shows_what_could_be_gained() {
     let checked = report("--check");
     assert!(checked.status.success(), "{}", shown(&checked));
     fs::write(folder.path().join("t/table.md"), text.replace("Headroom", "Elbow room")).expect("writable");
-    assert_refused(&report("--check"), &["do not follow from their runs: 1", "--update"]);
+    assert_refused(&report("--check"), &["problems found: 1", "--update"]);
     assert!(report("--update").status.success());
     assert!(report("--check").status.success());
 }
