@@ -60,7 +60,9 @@ impl EpochEstimator {
         });
         let configs: Vec<BayesianLossConfig> = configs.collect();
         let first = configs.first()?;
-        if configs.iter().all(BayesianLossConfig::weighs_equally) {
+        // A measured α is not the configured one for long.
+        let is_configured = self.alpha_schedule.measures().is_none();
+        if is_configured && configs.iter().all(BayesianLossConfig::weighs_equally) {
             let BayesianLossConfig {
                 alpha, beta, tau_plus, ..
             } = first;
@@ -320,6 +322,7 @@ mod tests {
         // It begins as InfoNCE, but alpha moves.
         let (start, end, epochs) = (0.9, 0.5, 10);
         assert_eq!(warning(AlphaSchedule::Linear { start, end, epochs }), None);
+        assert_eq!(warning(LABEL_FREE), None);
     }
 
     fn in_epoch(epoch: usize) -> Progress {
