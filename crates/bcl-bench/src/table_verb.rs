@@ -153,7 +153,7 @@ fn make(arguments: &Arguments, stop: Stop) -> Result<(), Error> {
             }
         }
         Some(fixed) => {
-            let curves = Sensitivity::run(&plan, fixed, &ranges, &out, &pool)?;
+            let curves = Sensitivity::run(&plan, fixed, &out, &pool)?;
             if pool.processes.is_first() {
                 arguments.print(&curves);
             }
@@ -201,23 +201,19 @@ impl Arguments {
         let is_of_ranking = rows[0].recipe().comparison_metric().contains('@');
         let title = published.as_ref().map_or(&self.table, |published| &published.title).clone();
         let parts = [Some(title), self.dataset.clone(), self.part.clone(), self.encoder.clone()];
-        Ok(TablePlan {
+        let plan = TablePlan {
             title: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             printed: published.map(|published| (published.folder, dataset.join("/"))),
-            // Without a range there is nothing to try.
-            budget: if rows.iter().all(|row| row.space.0.is_empty()) {
-                0
-            } else {
-                self.budget
-            },
-            rows,
+            budget: self.budget,
+            rows: Vec::new(),
             search: self.search,
             tuning_seeds: self.tuning_seeds,
             seeds: self.seeds,
             family: self.compare,
             bound: self.bound.unwrap_or(if is_of_ranking { 0.002 } else { 0.01 }),
             command: command(),
-        })
+        };
+        Ok(plan.with_rows(rows))
     }
 
     fn pool(&self, stop: Stop) -> Result<RunPool, Error> {

@@ -103,7 +103,8 @@ pub fn t_test(mean: f64, standard_error: f64, degrees_of_freedom: usize) -> f64 
         return 1.0;
     }
     // Equal non-zero values have a standard error of 0, so t is infinite.
-    1.0 - central_probability(mean.abs() / standard_error, degrees_of_freedom)
+    // Rounding can leave less than nothing in the tails.
+    (1.0 - central_probability(mean.abs() / standard_error, degrees_of_freedom)).max(0.0)
 }
 
 /// The t with P(|T| < t) = `probability` for Student's T.

@@ -92,8 +92,7 @@ impl Figures {
     fn add_table(&mut self, table: &TableResult) {
         for row in &table.rows {
             row.figures.values().for_each(|figure| self.add_interval(figure));
-            let chosen = row.trials.iter().filter_map(|trial| trial.figure).max_by(f64::total_cmp);
-            self.add_numbers(&(&row.tuned, &row.weights, &row.printed, chosen));
+            self.add_numbers(&(&row.tuned, &row.weights, &row.printed, row.best_trial()));
         }
         table.pairs.iter().for_each(|pair| self.add_pair(pair));
         for headroom in &table.headroom {

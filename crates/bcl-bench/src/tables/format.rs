@@ -26,14 +26,15 @@ impl TableResult {
     /// What was searched and how rows are compared, in a sentence.
     pub fn protocol(&self) -> String {
         let chosen = format!("chosen by {} on held-out training data", self.select_by);
+        let whose = self.whose_rows();
         let seeds = match self.tuning_seeds {
             1 => String::new(),
             seeds => format!(", {seeds} seeds each"),
         };
         let searched = match (self.budget, self.search) {
             (0, _) => "Settings come from the recipes, without a search".to_owned(),
-            (budget, Search::Random) => format!("{budget} random trials per row{seeds}, {chosen}"),
-            (budget, Search::Halving) => format!("{budget} trials per row{seeds} by successive halving, {chosen}"),
+            (budget, Search::Random) => format!("{budget} random trials per row{whose}{seeds}, {chosen}"),
+            (budget, Search::Halving) => format!("{budget} trials per row{whose}{seeds} by successive halving, {chosen}"),
         };
         let test = match self.pairs.first().map(|pair| pair.test) {
             Some(Test::Bootstrap) => {
@@ -127,11 +128,10 @@ impl TableResult {
         let row = |row: &RowResult| {
             let tuned: Vec<String> = row.tuned.iter().map(|(key, value)| format!("{key} = {value}")).collect();
             let epochs: Vec<String> = row.epochs.iter().map(usize::to_string).collect();
-            let best = row.trials.iter().filter_map(|trial| trial.figure).fold(f64::NAN, f64::max);
             vec![
                 row.name.clone(),
                 tuned.join(", "),
-                if best.is_nan() { String::new() } else { format!("{best:.4}") },
+                row.best_trial().map(|best| format!("{best:.4}")).unwrap_or_default(),
                 row.weights
                     .map(|[least, most]| format!("{least:.3} to {most:.3}"))
                     .unwrap_or_default(),
@@ -269,6 +269,15 @@ impl TableResult {
         cautions
     }
 
+    /// Which rows had trials, unless all had.
+    fn whose_rows(&self) -> &'static str {
+        if self.rows.iter().any(|row| row.space.0.is_empty()) {
+            " with parameters to search"
+        } else {
+            ""
+        }
+    }
+
     /// Says so if rows were searched in spaces of unequal size, and how much each row's search would still have gained.
     fn unequal_search(&self) -> Option<String> {
         let sizes: Vec<usize> = self.rows.iter().map(|row| row.space.0.len()).collect();
@@ -294,7 +303,8 @@ impl TableResult {
             String::new()
         };
         Some(format!(
-            "Each row had {} trials, but not the same number of parameters to search{rose}: {rows}.",
+            "Each row{} had {} trials, but not the same number of parameters to search{rose}: {rows}.",
+            self.whose_rows(),
             self.budget
         ))
     }

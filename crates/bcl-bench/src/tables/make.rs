@@ -1,7 +1,7 @@
 //! Makes a table: tunes, tests and summarises.
 
 use super::{
-    Row, RunPool, Rung, TablePlan, TableResult, Trial,
+    RunPool, Rung, TablePlan, TableResult, Trial,
     candidates::{Candidate, TUNING_SEED, draws, survivors},
     look::Look,
     outcome::Outcome,
@@ -11,6 +11,7 @@ use super::{
 use bcl_collective::Alone;
 use bcl_data::SearchPath;
 use bcl_files::FolderLock;
+use bcl_recipe::{Recipe, RecipeError};
 use bcl_report::{
     SampleMetrics, read_run,
     result::{EpochRecord, Phase},
@@ -66,6 +67,9 @@ pub(super) fn prepare_table(plan: &TablePlan, out: &Path, pool: &RunPool) -> Res
     // Check that the recipes accept the ranges before hours of training.
     for candidate in &draws(plan) {
         plan.rows[candidate.row].with(&candidate.values)?;
+        for rung in &plan.rungs() {
+            recipe_of_trial(plan, candidate, 0, *rung)?;
+        }
     }
     Ok(prepared)
 }
@@ -119,10 +123,7 @@ impl<'a> TableRun<'a> {
         let rows = &self.plan.rows;
         let select_by = self.plan.select_by();
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); rows.len()];
-        let rungs = self
-            .plan
-            .search
-            .rungs(self.plan.budget, rows.iter().map(Row::epochs).max().unwrap_or(1));
+        let rungs = self.plan.rungs();
         for (step, rung) in rungs.iter().enumerate() {
             let seeds = 0..self.plan.tuning_seeds as u64;
             let tasks = candidates
@@ -156,27 +157,16 @@ impl<'a> TableRun<'a> {
         Ok((best, trials))
     }
 
-    /// The run of a candidate on a part of train. Another seed holds out another part.
+    /// The run of a candidate on a part of train.
     fn trial(&self, candidate: &Candidate, seed: u64, step: usize, rung: Rung, rungs: usize) -> Result<Task, Error> {
-        let row = &self.plan.rows[candidate.row];
-        let mut values = candidate.values.clone();
-        let mut set = |key: &str, value: toml::Value| values.push((key.to_owned(), value));
-        set("seed", ((TUNING_SEED + seed) as i64).into());
-        set("training.epochs", (rung.epochs.min(row.epochs()) as i64).into());
-        if !row.is_recommender() {
-            // Evaluations that choose nothing are left out.
-            set("evaluation.every", 0.into());
-            set("evaluation.protocols", toml::Value::Array(vec!["clean".into()]));
-            set("evaluation.baselines", toml::Value::Array(Vec::new()));
-        }
-        let (name, number) = (&row.name, candidate.number);
+        let (name, number) = (&self.plan.rows[candidate.row].name, candidate.number);
         let folder = match rungs {
             1 => format!("{name}-{number:03}-seed-{seed}"),
             _ => format!("{name}-{number:03}-seed-{seed}-rung-{}", step + 1),
         };
         Ok(Task {
             label: format!("{name}, trial {number}, seed {seed}"),
-            recipe: row.with(&values)?,
+            recipe: recipe_of_trial(self.plan, candidate, seed, rung)?,
             folder: self.out.join("tuning").join(folder),
         })
     }
@@ -311,6 +301,25 @@ impl<'a> TableRun<'a> {
         samples.write(self.out)?;
         Ok(table)
     }
+}
+
+/// The recipe of a candidate for training on a part of train. Another seed holds out another part.
+fn recipe_of_trial(plan: &TablePlan, candidate: &Candidate, seed: u64, rung: Rung) -> Result<Recipe, RecipeError> {
+    let row = &plan.rows[candidate.row];
+    let mut values = candidate.values.clone();
+    let mut set = |key: &str, value: toml::Value| values.push((key.to_owned(), value));
+    set("seed", ((TUNING_SEED + seed) as i64).into());
+    set("training.epochs", (rung.epochs.min(row.epochs()) as i64).into());
+    if !row.is_recommender() {
+        // Evaluations that choose nothing are left out.
+        set("selection.oracle", false.into());
+        if !row.learns_from_evaluations() {
+            set("evaluation.every", 0.into());
+        }
+        set("evaluation.protocols", toml::Value::Array(vec!["clean".into()]));
+        set("evaluation.baselines", toml::Value::Array(Vec::new()));
+    }
+    row.with(&values)
 }
 
 /// Reads a finished test run.

@@ -1,6 +1,6 @@
 //! The plan of a table, saved so that resuming makes the same table.
 
-use super::{Family, Row, Search};
+use super::{Family, Row, Rung, Search};
 use bcl_files::{
     input::{self, MOST_WHOLE},
     notice,
@@ -40,6 +40,24 @@ impl TablePlan {
         self.rows[0].recipe().comparison_metric().to_owned()
     }
 
+    /// The plan for these rows.
+    #[must_use]
+    pub fn with_rows(&self, rows: Vec<Row>) -> Self {
+        // Without a range there is nothing to try.
+        let is_searched = rows.iter().any(|row| !row.space.0.is_empty());
+        Self {
+            budget: if is_searched { self.budget } else { 0 },
+            rows,
+            ..self.clone()
+        }
+    }
+
+    /// The rungs of the search.
+    pub(super) fn rungs(&self) -> Vec<Rung> {
+        let epochs = self.rows.iter().map(Row::epochs).max().unwrap_or(1);
+        self.search.rungs(self.budget, epochs)
+    }
+
     /// The plan without the oracles that the data cannot serve, because they have no classes.
     pub(super) fn served(&self, check: impl Fn(&Row) -> Result<(), Error>) -> Self {
         let is_served = |row: &&Row| {
@@ -49,10 +67,7 @@ impl TablePlan {
             }
             problem.is_none()
         };
-        Self {
-            rows: self.rows.iter().filter(is_served).cloned().collect(),
-            ..self.clone()
-        }
+        self.with_rows(self.rows.iter().filter(is_served).cloned().collect())
     }
 
     /// What the table in a folder recorded about its data; `None` if there is no table yet.
@@ -67,7 +82,15 @@ impl TablePlan {
         let text = input::read(&path, MOST_WHOLE).map_err(Error::io("read", &path))?;
         let earlier: Value = serde_json::from_slice(&text)
             .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
-        if let Some(difference) = difference("", &earlier, &self.to_json()) {
+        // An oracle that the data do not serve is not in the plan that was saved, and one may be added later: it is no candidate.
+        let is_in_earlier = |row: &Row| {
+            earlier["rows"]
+                .as_array()
+                .is_some_and(|rows| rows.iter().any(|of| of["name"] == row.name))
+        };
+        let rows = self.rows.iter().filter(|row| !row.is_oracle || is_in_earlier(row));
+        let comparable = self.with_rows(rows.cloned().collect());
+        if let Some(difference) = difference("", &earlier, &comparable.to_json()) {
             return Err(Error::Input(format!(
                 "{} contains another table: {difference}; choose another --out",
                 out.display()
@@ -191,6 +214,22 @@ mod tests {
         };
         let error = wider.data_record(folder.path()).unwrap_err().to_string();
         assert!(error.contains("bound was 0.002 and is 0.01"), "{error}");
+    }
+
+    #[test]
+    fn an_oracle_that_the_data_did_not_serve_does_not_make_another_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataRecord::of_interactions(&PlantedConfig::default().generate());
+        let mut rows = Row::find("table2/planted", None, &[], &Ranges::builtin()).unwrap();
+        rows.extend(Row::oracles(&rows));
+        let whole = plan(0, 2).with_rows(rows);
+        let served = whole.served(|_| Err(Error::Input("no classes".to_owned())));
+        assert_eq!(served.rows.len(), whole.rows.len() - 1);
+        served.keep(folder.path(), &data).unwrap();
+        assert_eq!(whole.data_record(folder.path()).unwrap(), Some(data));
+        let fewer = whole.with_rows(whole.rows[1..].to_vec());
+        let error = fewer.data_record(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("rows was"), "{error}");
     }
 
     #[test]

@@ -133,10 +133,15 @@ impl RowResult {
     /// The metric on held-out training data: the best trial's or, without a search, the mean over the seeds of the tests. `None` if
     /// nothing was held out.
     pub(super) fn held_out(&self) -> Option<f64> {
-        let best = self.trials.iter().max_by_key(|trial| trial.epochs).map(|trial| trial.epochs);
-        let trials = self.trials.iter().filter(|trial| Some(trial.epochs) == best);
-        let best = trials.filter_map(|trial| trial.figure).max_by(f64::total_cmp);
+        let best = self.best_trial();
         best.or_else(|| (!self.held_out.is_empty()).then(|| self.held_out.values().sum::<f64>() / self.held_out.len() as f64))
+    }
+
+    /// The metric of the best trial on held-out training data. Trials that a search ended early do not count.
+    pub(crate) fn best_trial(&self) -> Option<f64> {
+        let most = self.trials.iter().map(|trial| trial.epochs).max();
+        let to_the_end = self.trials.iter().filter(|trial| Some(trial.epochs) == most);
+        to_the_end.filter_map(|trial| trial.figure).max_by(f64::total_cmp)
     }
 
     /// A metric that the paper prints, as the text of a table cell.
@@ -376,6 +381,22 @@ mod tests {
         row.printed_plus_minus = metrics(0.0015);
         assert_eq!(row.paper_cell("official_top1").as_deref(), Some("0.9250 ± 0.0015"));
         assert_eq!(row.paper_cell("knn_top1"), None);
+    }
+
+    #[test]
+    fn a_trial_that_was_ended_early_is_not_the_best() {
+        let trial = |epochs, figure| Trial {
+            number: 0,
+            values: BTreeMap::new(),
+            epochs,
+            figure: Some(figure),
+            figures: Vec::new(),
+        };
+        let row = RowResult {
+            trials: vec![trial(5, 0.71), trial(10, 0.68), trial(10, 0.69)],
+            ..RowResult::default()
+        };
+        assert_eq!((row.best_trial(), row.held_out()), (Some(0.69), Some(0.69)));
     }
 
     #[test]

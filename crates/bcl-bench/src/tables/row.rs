@@ -1,6 +1,7 @@
 //! The rows of a table: recipes, and the parameters that are searched for each.
 
 use super::space::{Entry, Ranges, Space, overrides};
+use bcl_core::schedule::AlphaMeasurement;
 use bcl_recipe::{DroppedKeys, ImageRecipe, Override, Recipe, RecipeError, RecipeSource, RecommenderRecipe, find};
 use bcl_train::error::Error;
 use serde_json::Value;
@@ -89,15 +90,19 @@ impl Row {
             Recipe::Graphs(_) => Space::default(),
             _ => ranges.of(row.is_recommender(), &row.loss_kind()),
         };
-        // Keys that a flag sets, or that the recipe does not have or use, are not searched. A schedule gives way to given ranges only.
-        let mut space = mem::take(&mut row.space);
-        space.0.retain(|key, range| {
-            let is_set = set.iter().any(|flag| flag.key() == *key);
-            let keeps_schedule = ranges.are_built_in() && row.has_schedule(key);
-            !is_set && !keeps_schedule && !row.ignores(key) && row.takes(&[(key.clone(), range.at(0.0))])
-        });
-        row.space = space;
+        // A schedule gives way to given ranges only.
+        row.narrow(|row, key| !(ranges.are_built_in() && row.has_schedule(key)));
         Ok(row)
+    }
+
+    /// Removes the keys from the search that a flag sets, that the recipe does not have or use, or that are not to be kept.
+    fn narrow(&mut self, keep: impl Fn(&Self, &str) -> bool) {
+        let mut space = mem::take(&mut self.space);
+        space.0.retain(|key, range| {
+            let is_set = self.set.iter().any(|flag| flag.key() == *key);
+            !is_set && !self.ignores(key) && keep(self, key) && self.takes(&[(key.clone(), range.at(0.0))])
+        });
+        self.space = space;
     }
 
     /// The recipe without tuned settings.
@@ -138,9 +143,7 @@ impl Row {
             recipe,
             ..self.clone()
         };
-        let mut space = mem::take(&mut oracle.space);
-        space.0.retain(|key, range| oracle.takes(&[(key.clone(), range.at(0.0))]));
-        oracle.space = space;
+        oracle.narrow(|_, _| true);
         Some(oracle)
     }
 
@@ -158,10 +161,12 @@ impl Row {
     ///
     /// # Errors
     /// Returns an error if the recipe refuses one of them.
-    pub fn set(&self, flags: &[Override], ranges: &Ranges) -> Result<Self, Error> {
-        let mut set = self.set.clone();
-        set.extend_from_slice(flags);
-        Self::read(self.found.clone(), &set, ranges)
+    pub fn set(&self, flags: &[Override]) -> Result<Self, RecipeError> {
+        let mut row = self.clone();
+        row.set.extend_from_slice(flags);
+        row.recipe = Recipe::read(&row.found, &row.set)?;
+        row.narrow(|_, _| true);
+        Ok(row)
     }
 
     /// Whether the recipe has a key, with defaults written out.
@@ -195,6 +200,13 @@ impl Row {
             Recipe::Images(recipe) => recipe.method.settings().num_negatives(batch_size),
             Recipe::Graphs(recipe) => Some(recipe.method.settings().num_negatives(batch_size)),
         }
+    }
+
+    /// Whether training reads evaluations: to choose the epoch on held-out images, or to set α.
+    pub(super) fn learns_from_evaluations(&self) -> bool {
+        self.recipe.as_kind::<ImageRecipe>().is_some_and(|recipe| {
+            recipe.selection.held_out > 0.0 || recipe.alpha_schedule.measures() == Some(AlphaMeasurement::Training)
+        })
     }
 
     /// Whether the recipe has the keys of these values, whatever it thinks of the values.

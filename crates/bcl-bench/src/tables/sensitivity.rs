@@ -1,12 +1,16 @@
 //! How much a table depends on one parameter: the same table at several fixed values of it.
 
 use super::{
-    Parts, Ranges, Row, RowResult, RunPool, TablePlan, TableResult,
+    Parts, Row, RowResult, RunPool, TablePlan, TableResult,
     make::{lock_folder, prepare_table},
     row::{ALPHA, why_not_set},
     run,
 };
-use bcl_files::{FileError, notice};
+use bcl_files::{
+    FileError,
+    input::{self, MOST_WHOLE},
+    notice,
+};
 use bcl_recipe::Override;
 use bcl_report::{
     Interval,
@@ -14,7 +18,7 @@ use bcl_report::{
     result::{EFFECTIVE_SAMPLE_SIZE, SCORE_SPREAD},
 };
 use bcl_train::error::Error;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use std::{fmt, path::Path, str::FromStr};
 
 /// Names of the number of negatives per anchor.
@@ -90,6 +94,34 @@ impl Fixed {
             return Ok(());
         };
         Err(Error::Input(format!("--fix {}: {problem}", self.name)))
+    }
+
+    /// Refuses a folder whose curves would be lost: it must have none, or curves over some of the same values. All values that were shown count in the
+    /// correction of p-values.
+    fn check_earlier(&self, out: &Path) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Earlier {
+            parameter: String,
+            tables: Vec<(f64, IgnoredAny)>,
+        }
+        let path = out.join("sensitivity.json");
+        if !path.is_file() {
+            return Ok(());
+        }
+        let text = input::read(&path, MOST_WHOLE).map_err(Error::io("read", &path))?;
+        let earlier: Earlier = serde_json::from_slice(&text)
+            .map_err(|error| Error::Input(format!("{} is broken: {error}; choose another --out", path.display())))?;
+        let is_kept = |value: &f64| self.values.contains(value);
+        if earlier.parameter == self.name && earlier.tables.iter().all(|(value, _)| is_kept(value)) {
+            return Ok(());
+        }
+        let values: Vec<String> = earlier.tables.iter().map(|(value, _)| value.to_string()).collect();
+        Err(Error::Input(format!(
+            "{} has curves over {}={}; add these values to --fix, or choose another --out",
+            out.display(),
+            earlier.parameter,
+            values.join(",")
+        )))
     }
 
     /// The flag that fixes the parameter at a value, by a key of the row.
@@ -182,8 +214,8 @@ impl Sensitivity {
     /// Makes the table at every value, each in its own folder, and draws the curves.
     ///
     /// # Errors
-    /// As [`run`]; also returns an error if no row has the parameter, or a row cannot have one of the values.
-    pub fn run(plan: &TablePlan, fixed: &Fixed, ranges: &Ranges, out: &Path, pool: &RunPool) -> Result<Self, Error> {
+    /// As [`run`]; also returns an error if no row has the parameter, a row cannot have one of the values, or the folder has curves over other values.
+    pub fn run(plan: &TablePlan, fixed: &Fixed, out: &Path, pool: &RunPool) -> Result<Self, Error> {
         let (has, has_not): (Vec<&Row>, Vec<&Row>) = plan.rows.iter().partition(|row| fixed.key(row).is_some());
         let has: Vec<(&Row, &str)> = has.into_iter().filter_map(|row| Some((row, fixed.key(row)?))).collect();
         if has.is_empty() {
@@ -198,20 +230,20 @@ impl Sensitivity {
         // Values that a recipe refuses are found before the first run.
         let at = |&value: &f64| {
             let title = format!("{}, {} {value}", plan.title, fixed.name);
-            let row_at = |(row, key): &(&Row, &str)| row.set(&[fixed.flag(row, key, value)?], ranges);
+            let row_at = |(row, key): &(&Row, &str)| Ok(row.set(&[fixed.flag(row, key, value)?])?);
             let rows = has.iter().map(row_at).collect::<Result<_, Error>>()?;
             Ok((
                 value,
                 TablePlan {
                     title,
-                    rows,
-                    ..plan.clone()
+                    ..plan.with_rows(rows)
                 },
             ))
         };
         let plans = fixed.values.iter().map(at).collect::<Result<Vec<_>, Error>>()?;
         let rows = has_not.into_iter().cloned().collect();
-        let others = TablePlan { rows, ..plan.clone() };
+        let others = plan.with_rows(rows);
+        fixed.check_earlier(out)?;
         // Find what could stop the first table before there is a folder.
         let folder_of = |value: f64| out.join(folder(&fixed.name, value));
         if others.rows.is_empty() {
@@ -244,7 +276,9 @@ impl Sensitivity {
             Ok(())
         })?;
         let levels = others_table.as_ref().map(|table| figures(table, &metric)).unwrap_or_default();
-        let curves = has.iter().map(|(row, _)| Curve::of(&row.name, &tables, &metric)).collect();
+        let curves = has.iter().map(|(row, _)| Curve::of(&row.name, &tables, &metric));
+        // An oracle that the data do not serve has no points.
+        let curves = curves.filter(|curve| !curve.points.is_empty()).collect();
         let sensitivity = Self {
             schema: 1,
             title: format!("{} over {}", plan.title, fixed.name),
@@ -424,6 +458,7 @@ fn figures(table: &TableResult, metric: &str) -> Vec<(String, Interval)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Ranges;
 
     #[test]
     fn a_curve_knows_its_ends() {
@@ -463,6 +498,48 @@ mod tests {
     }
 
     #[test]
+    fn a_fixed_value_adds_nothing_to_the_search() {
+        let flag = |row: &Row| fixed("temperature").flag(row, "loss.temperature", 0.3).unwrap();
+        let rows = Row::find("table5/planted", None, &[], &Ranges::builtin()).unwrap();
+        assert!(rows.len() > 1);
+        for row in &rows {
+            // The rows differ in beta, so nothing searches it.
+            let at = row.set(&[flag(row)]).unwrap();
+            let expected: Vec<&String> = row.space.0.keys().filter(|key| *key != "loss.temperature").collect();
+            assert!(
+                at.space.0.keys().eq(expected) && !at.space.0.contains_key("loss.beta"),
+                "{}",
+                row.name
+            );
+        }
+        let rows = Row::find("table2/planted", None, &[], &Ranges::builtin()).unwrap();
+        let oracle = Row::oracles(&rows).remove(0);
+        assert!(oracle.set(&[flag(&oracle)]).unwrap().is_oracle);
+    }
+
+    #[test]
+    fn curves_over_other_values_are_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |text: &str| {
+            text.parse::<Fixed>()
+                .unwrap()
+                .check_earlier(folder.path())
+                .map_err(|error| error.to_string())
+        };
+        check("temperature=0.3").expect("an empty folder");
+        let earlier = r#"{ "parameter": "temperature", "tables": [[0.1, {}], [0.2, {}]] }"#;
+        std::fs::write(folder.path().join("sensitivity.json"), earlier).unwrap();
+        check("temperature=0.1,0.2,0.3").expect("values are added");
+        for other in ["temperature=0.1,0.3", "beta=0.1,0.2"] {
+            let error = check(other).unwrap_err();
+            assert!(
+                error.ends_with("has curves over temperature=0.1,0.2; add these values to --fix, or choose another --out"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn short_names_mean_keys_where_the_row_has_them() {
         let key = |name: &str, row: &Row| fixed(name).key(row).map(str::to_owned);
         let (info_nce, bayesian, hard) = (
@@ -489,7 +566,7 @@ mod tests {
             let (row, fixed) = (row(recipe), fixed("negatives"));
             let flag = fixed.flag(&row, fixed.key(&row).unwrap(), value);
             let flag = flag.map_err(|error| error.to_string())?;
-            row.set(std::slice::from_ref(&flag), &Ranges::builtin()).unwrap();
+            row.set(std::slice::from_ref(&flag)).unwrap();
             Ok::<_, String>(flag.value().as_integer().unwrap())
         };
         let (recommender, images) = ("table10/ml-100k/mf-infonce", "table3/cifar10/bayesian");

@@ -4,7 +4,7 @@ use super::{
     FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict,
     row::{ORACLE, REFERENCE},
 };
-use bcl_report::result::Metrics;
+use bcl_report::result::{CALIBRATION_ERROR, EFFECTIVE_SAMPLE_SIZE, Metrics, SCORE_SPREAD};
 use std::collections::BTreeMap;
 
 impl TableResult {
@@ -18,7 +18,7 @@ impl TableResult {
             let mean = |row: &RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
             among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
         };
-        sentences.extend(same_figures(&self.rows, &self.pairs));
+        sentences.extend(same_figures(&self.rows));
         sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound)));
         let means = candidates().filter_map(|row| row.figures.get(&self.select_by));
         if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
@@ -53,31 +53,40 @@ fn against_references(rows: &[RowResult], pairs: &[Paired], bound: Option<f64>) 
 }
 
 /// What rows with the same figures probably are.
-fn same_figures(rows: &[RowResult], pairs: &[Paired]) -> Vec<String> {
-    let is_same = |pair: &&Paired| pair.difference.mean == 0.0 && pair.standard_error == Some(0.0);
-    let same: Vec<&Paired> = pairs.iter().filter(is_same).collect();
-    let mut groups: Vec<Vec<&str>> = Vec::new();
-    for row in rows.iter().map(|row| &*row.name) {
-        let is_like = |group: &Vec<&str>| same.iter().any(|pair| group.iter().any(|other| pair.is_of(row, other)));
+fn same_figures(rows: &[RowResult]) -> Vec<String> {
+    let mut groups: Vec<Vec<&RowResult>> = Vec::new();
+    for row in rows.iter().filter(|row| row.loss != ORACLE && row.runs.len() > 1) {
+        let is_like = |group: &Vec<&RowResult>| of_encoders(group[0]).eq(of_encoders(row));
         match groups.iter_mut().find(|group| is_like(group)) {
             Some(group) => group.push(row),
             None => groups.push(vec![row]),
         }
     }
     let groups = groups.iter().filter(|group| group.len() > 1);
-    let sentence = |group: &Vec<&str>| {
+    let sentence = |group: &Vec<&RowResult>| {
+        let names: Vec<&str> = group.iter().map(|row| &*row.name).collect();
         format!(
             "{} have the same figures with every seed: at these settings they are probably one loss.",
-            listed(group)
+            listed(&names)
         )
     };
     groups.map(sentence).collect()
 }
 
+/// The metrics of each run that depend on the trained encoder only, and not on what a loss says of its own weights.
+fn of_encoders(row: &RowResult) -> impl Iterator<Item = (u64, &str, f64)> {
+    const OF_LOSSES: [&str; 3] = [CALIBRATION_ERROR, EFFECTIVE_SAMPLE_SIZE, SCORE_SPREAD];
+    let metrics = row
+        .runs
+        .iter()
+        .flat_map(|(seed, metrics)| metrics.iter().map(move |(name, value)| (*seed, &**name, *value)));
+    metrics.filter(|(_, name, _)| !OF_LOSSES.contains(name))
+}
+
 /// Rows by the verdict on them.
 fn grouped(pairs: &[&Paired], bound: Option<f64>) -> String {
     let verdicts: Vec<(&str, Verdict)> = pairs.iter().map(|pair| (&*pair.row, pair.verdict(bound))).collect();
-    if verdicts.iter().any(|(_, verdict)| *verdict == Verdict::TooFewSeeds) {
+    if verdicts.iter().all(|(_, verdict)| *verdict == Verdict::TooFewSeeds) {
         return format!("fewer than {FEWEST_SEEDS} seeds, so {TOO_FEW}");
     }
     let of = |is_of: fn(&Verdict) -> bool| -> Vec<&str> {
@@ -101,6 +110,10 @@ fn grouped(pairs: &[&Paired], bound: Option<f64>) -> String {
             format!("not known{}", found.unwrap_or_default()),
             of(|verdict| matches!(verdict, Verdict::NotKnown(_))),
         ),
+        (
+            format!("not compared, with fewer than {FEWEST_SEEDS} seeds"),
+            of(|verdict| *verdict == Verdict::TooFewSeeds),
+        ),
     ];
     let groups = groups.iter().filter(|(_, rows)| !rows.is_empty());
     let groups: Vec<String> = groups.map(|(word, rows)| format!("{word}: {}", listed(rows))).collect();
@@ -121,10 +134,11 @@ fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>
     let behind = of(|verdict| matches!(verdict, Verdict::Better | Verdict::Worse));
     let equivalent = of(|verdict| matches!(verdict, Verdict::Equivalent(_)));
     let not_known = of(|verdict| matches!(verdict, Verdict::NotKnown(_)));
+    let too_few = of(|verdict| *verdict == Verdict::TooFewSeeds);
     if others.is_empty() {
         return Vec::new();
     }
-    if pairs.iter().any(|pair| pair.verdict(bound) == Verdict::TooFewSeeds) {
+    if too_few.len() == others.len() {
         return vec![format!(
             "{best} has the highest mean; with fewer than {FEWEST_SEEDS} seeds, {TOO_FEW}."
         )];
@@ -151,6 +165,12 @@ fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>
             "not resolved from it: {}{}",
             listed(&not_known),
             found.unwrap_or_default()
+        ));
+    }
+    if !too_few.is_empty() {
+        parts.push(format!(
+            "not compared, with fewer than {FEWEST_SEEDS} seeds: {}",
+            listed(&too_few)
         ));
     }
     let mut sentences = vec![parts.join("; ") + "."];
@@ -199,8 +219,11 @@ mod tests {
                 samples: None,
             })
             .collect();
-        let row = |(name, _): &(&str, &[f64])| RowResult {
+        let row = |(name, values): &(&str, &[f64])| RowResult {
             name: (*name).to_owned(),
+            runs: (0..)
+                .zip(values.iter().map(|value| Metrics::from([("m".to_owned(), *value)])))
+                .collect(),
             ..RowResult::default()
         };
         let mut pairs = compare(&compared, pairs.iter().copied());
@@ -275,12 +298,41 @@ mod tests {
         let base = [0.40, 0.42, 0.41, 0.43, 0.40];
         let other = [0.40, 0.42, 0.41, 0.40, 0.43];
         let rows: [(&'static str, &[f64]); 4] = [("infonce", &base), ("bayesian", &base), ("other", &other), ("hard", &base)];
-        let (rows, pairs) = compared(&rows, &[(1, 0), (2, 0), (3, 0)]);
+        let (mut rows, _) = compared(&rows, &[]);
+        // What a loss says of its weights is not of the encoder.
+        rows[1].runs.get_mut(&0).unwrap().insert(CALIBRATION_ERROR.to_owned(), 0.1);
         // Equal means are not equal figures.
         let sentence =
             "infonce, bayesian and hard have the same figures with every seed: at these settings they are probably one loss.";
-        assert_eq!(same_figures(&rows, &pairs), [sentence]);
-        assert!(same_figures(&rows, &pairs[1..2]).is_empty());
+        assert_eq!(same_figures(&rows), [sentence]);
+        // One metric may be the same at its end, such as an accuracy of 1.
+        rows[3].runs.get_mut(&4).unwrap().insert("other".to_owned(), 0.5);
+        assert_eq!(
+            same_figures(&rows),
+            [sentence.replace("infonce, bayesian and hard", "infonce and bayesian")]
+        );
+        let (rows, _) = compared(&[("a", &[0.4]), ("b", &[0.4])], &[]);
+        assert!(same_figures(&rows).is_empty(), "one seed says little");
+    }
+
+    #[test]
+    fn a_row_with_too_few_seeds_does_not_hide_the_others() {
+        let (base, up) = ([0.40, 0.42, 0.41, 0.43, 0.40], [0.50, 0.52, 0.51, 0.53, 0.5001]);
+        let rows: [(&'static str, &[f64]); 3] = [("infonce", &base), ("up", &up), ("failed", &base[..4])];
+        let (rows, pairs) = compared(&rows, &[(1, 0), (2, 0)]);
+        let found = against_references(&rows[..1], &pairs, Some(0.001));
+        assert_eq!(
+            found,
+            ["Against infonce: better: up; not compared, with fewer than 5 seeds: failed."]
+        );
+        let found = among(&[("infonce", &base), ("up", &up), ("failed", &base[..4])]);
+        assert_eq!(
+            found,
+            [
+                "up has the highest mean; not compared, with fewer than 5 seeds: failed.",
+                "infonce is significantly worse than up."
+            ]
+        );
     }
 
     #[test]
