@@ -1,6 +1,6 @@
 //! Answers from finished recommenders: lists for many users, similar items, new users, other evaluations, and more seeds.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, ops::Range, path::Path};
 use whole_program_tests::{assert_refused, run_in, shown, succeeds_in};
 
 const RECIPE: &str = "name = 'small'\n[data]\ntrain = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'\n[encoder]\nkind = 'mf'\ndim = 8\n\
@@ -245,6 +245,40 @@ fn a_test_file_may_have_the_columns_of_the_runs_files_and_no_ratings() {
     fs::write(folder.join("later.csv"), "Whom;item\nu1;i1\n").expect("writable");
     let output = run_in(folder, &["evaluate", "runs/small-0", "--test", "later.csv"]);
     assert_refused(&output, &["later.csv:1", "no column `Who`"]);
+}
+
+#[test]
+fn a_file_of_numbers_is_evaluated_in_the_format_of_the_recipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let rows = |places: Range<usize>, separator: &str| -> String {
+        let items = |user: usize| places.clone().map(move |i| ((user * 7 + i * 2) % 15).to_string());
+        let row = |user: usize| {
+            [user.to_string()]
+                .into_iter()
+                .chain(items(user))
+                .collect::<Vec<_>>()
+                .join(separator)
+                + "\n"
+        };
+        (0..12).map(row).collect()
+    };
+    fs::write(folder.join("train.txt"), rows(0..5, " ")).expect("writable");
+    fs::write(folder.join("test.txt"), rows(5..7, " ")).expect("writable");
+    let files = "train = 'train.txt'\ntest = 'test.txt'\nformat = 'ngcf'";
+    let recipe = RECIPE.replace("train = 'train.csv'\ntest = 'test.csv'\nitems = 'items.csv'", files);
+    fs::write(folder.join("small.toml"), recipe).expect("writable");
+    succeeds_in(folder, &["small.toml", "--quiet"]);
+    // Each looks like user, item and rating.
+    for separator in [" ", "\t"] {
+        fs::write(folder.join("later.txt"), rows(5..7, separator)).expect("writable");
+        let output = succeeds_in(folder, &["evaluate", "runs/small-0", "--test", "later.txt"]);
+        assert!(
+            shown(&output).contains("small on 12 users of later.txt"),
+            "{}",
+            shown(&output)
+        );
+    }
 }
 
 #[test]

@@ -195,6 +195,31 @@ fn every_command_refuses_other_interactions_and_names_the_difference() {
 }
 
 #[test]
+fn an_order_in_time_that_decides_what_is_held_out_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |order: fn(usize) -> usize| {
+        let row = |row: &String, time: usize| format!("{row},{time}\n");
+        let rows: Vec<String> = rows().iter().enumerate().map(|(i, of)| row(of, order(i))).collect();
+        fs::write(
+            folder.path().join("ratings.csv"),
+            "user,item,timestamp\n".to_owned() + &rows.concat(),
+        )
+        .expect("writable");
+    };
+    write(|i| 1000 + i);
+    let recipe = RECIPE.replace("file = 'ratings.csv'", "file = 'ratings.csv'\nsplit = { order = 'time' }");
+    fs::write(folder.path().join("mine.toml"), recipe).expect("writable");
+    succeeds_in(folder.path(), &["mine.toml", "--out", "runs", "--quiet"]);
+    // The first hundred interactions change places with each other. No user's newest interactions are among them.
+    write(|i| if i < 100 { 1099 - i } else { 1000 + i });
+    let output = run_in(folder.path(), &["evaluate", "runs/mine-0"]);
+    assert_refused(
+        &output,
+        &["places of training interactions in time then and now, but not the same"],
+    );
+}
+
+#[test]
 fn every_command_refuses_other_images_and_names_the_difference() {
     let finished = Finished::images().without_result();
     let picture = |name: &str| finished.folder.path().join("pictures").join(name);

@@ -1,7 +1,7 @@
 //! The file formats and reading options.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, path::Path};
 
 /// The format of a file of interactions.
 ///
@@ -64,6 +64,27 @@ impl Format {
             Format::RatingsDat => "ratings_dat",
             Format::Inter => "inter",
             Format::YahooR3 => "yahoo_r3",
+        }
+    }
+
+    /// The format that the ending of a file's name stands for; `None` for other endings, such as `.txt`.
+    ///
+    /// ```
+    /// use bcl_data::Format;
+    ///
+    /// assert_eq!(Format::of_ending("later.csv.gz".as_ref()), Some(Format::Csv));
+    /// assert_eq!(Format::of_ending("later.txt".as_ref()), None);
+    /// ```
+    pub fn of_ending(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            "tsv" => Some(Self::Tsv),
+            "csv" => Some(Self::Csv),
+            "inter" => Some(Self::Inter),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
         }
     }
 

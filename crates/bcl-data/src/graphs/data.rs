@@ -234,6 +234,11 @@ impl GraphData {
         Some(self.label_combinations.as_deref().unwrap_or(&labels.values))
     }
 
+    /// Whether node labels are among the features.
+    pub fn has_label_features(&self) -> bool {
+        self.columns.with_labels
+    }
+
     /// Number of attributes per node, used as features or not; 0 if there are none.
     pub fn num_node_attributes(&self) -> usize {
         self.attributes.as_ref().map_or(0, |attributes| attributes.width)

@@ -80,6 +80,7 @@ impl Grid<i64> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Columns {
     with_attributes: bool,
+    pub(super) with_labels: bool,
     base: Base,
 }
 
@@ -124,6 +125,7 @@ impl Columns {
         };
         Ok(Self {
             with_attributes: use_attributes,
+            with_labels: matches!(features, NodeFeatures::Auto | NodeFeatures::Labels) && labels.is_some(),
             base,
         })
     }

@@ -15,7 +15,7 @@ pub(super) fn sniff(path: &Path, head: &[u8], columns: &InteractionColumns) -> R
     let head = head.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = head.lines().filter(|line| !line.trim().is_empty()).collect();
 
-    by_name(name, &lines)
+    by_name(path, name, &lines)
         .or_else(|| by_content(&lines, columns))
         .ok_or_else(|| match lines.first() {
             Some(line) => {
@@ -57,16 +57,15 @@ pub(super) fn no_interaction(path: &Path, format: Format, lines: u64) -> DataErr
     DataError::file(path, format!("{problem}. Check that this is the right file and set `format`"))
 }
 
-fn by_name(name: &str, lines: &[&str]) -> Option<Format> {
-    match name.rsplit_once('.') {
-        Some((_, "jsonl" | "ndjson")) => Some(Format::Jsonl),
+fn by_name(path: &Path, name: &str, lines: &[&str]) -> Option<Format> {
+    match Format::of_ending(path) {
         // Users with several items are written with tabs, too.
-        Some((_, "tsv")) => Some(by_numbers(lines).unwrap_or(Format::Tsv)),
-        Some((_, "csv")) => Some(Format::Csv),
-        Some((_, "inter")) => Some(Format::Inter),
-        _ if name == "u.data" => Some(Format::Udata),
-        _ if name == "ratings.dat" => Some(Format::RatingsDat),
-        _ => None,
+        Some(Format::Tsv) => Some(by_numbers(lines).unwrap_or(Format::Tsv)),
+        // A compressed one is none.
+        Some(Format::Parquet) => None,
+        None if name == "u.data" => Some(Format::Udata),
+        None if name == "ratings.dat" => Some(Format::RatingsDat),
+        found => found,
     }
 }
 

@@ -26,6 +26,11 @@ impl HoldOut {
         self.kind
     }
 
+    /// The place of each interaction in time, if it decides.
+    pub fn ranks(&self) -> Option<&[u32]> {
+        self.ranks.as_deref()
+    }
+
     /// Whether the newest interactions are held out, rather than random ones.
     pub fn is_by_time(&self) -> bool {
         self.ranks.is_some()

@@ -124,7 +124,7 @@ pub trait Kind: RunRecipe + Clone + Debug + PartialEq + Send + Sync + 'static {
     }
 
     /// The number of negatives per anchor, if the method has negatives.
-    fn num_negatives(&self) -> Option<usize>;
+    fn num_negatives(&self, data: &Self::Data) -> Option<usize>;
 
     /// Why no anchor of an epoch had a negative, and what to do about it.
     fn why_no_negatives(&self) -> &'static str;

@@ -223,7 +223,7 @@ impl<K: Kind> Run<'_, K> {
     fn phase(&self, data: Arc<K::Data>, start: Progress, until: StoppingRule, keep: Option<usize>) -> Result<Progress, Error> {
         let (recipe, around) = (self.recipe, self.around);
         let Start { progress, resumed } = around.on_first(|| Start::find(around.folder, start, until))?;
-        let estimator = recipe.estimator(&self.data)?.zip(recipe.num_negatives());
+        let estimator = recipe.estimator(&self.data)?.zip(recipe.num_negatives(&self.data));
         let estimator = estimator.map(|(config, num_negatives)| {
             let loss = recipe.loss();
             let schedules = loss.map(|loss| loss.schedules().clone()).unwrap_or_default();

@@ -36,7 +36,7 @@ struct PartIdentity {
 }
 
 impl DataIdentity {
-    /// Identifies interactions with their ids and, for planted data, the true communities.
+    /// Identifies interactions with their ids, their order in time if it decides which are held out and, for planted data, the true communities.
     pub fn of_interactions(data: &InteractionData) -> Self {
         let truth = data.truth.as_ref().map(|truth| {
             let communities = [&truth.user_community, &truth.item_community];
@@ -49,8 +49,16 @@ impl DataIdentity {
             PartIdentity::of_pairs("training interactions", &data.train),
             PartIdentity::of_pairs("test interactions", &data.test),
         ];
+        let ranks = data.hold_out.ranks();
+        let ranks = ranks.map(|ranks| {
+            PartIdentity::new(
+                "places of training interactions in time",
+                ranks.len(),
+                numbers(Sha256::new(), ranks),
+            )
+        });
         Self {
-            parts: parts.into_iter().chain(truth).collect(),
+            parts: parts.into_iter().chain(ranks).chain(truth).collect(),
         }
     }
 
@@ -68,16 +76,24 @@ impl DataIdentity {
         }
     }
 
-    /// Identifies graphs with their nodes, edges, node features and classes.
+    /// Identifies graphs with their nodes, edges, node features and classes, and with node labels that are no features: baselines read them.
     pub fn of_graphs(data: &GraphData) -> Self {
         let classes = data.classes();
+        let labels = data.node_labels().filter(|_| !data.has_label_features());
+        let labels = labels.map(|labels| {
+            let sum = labels
+                .iter()
+                .fold(Sha256::new(), |sum, label| sum.chain_update(label.to_le_bytes()));
+            PartIdentity::new("labels of nodes", labels.len(), sum)
+        });
+        let parts = [
+            PartIdentity::new("classes", classes.len(), classes.iter().fold(Sha256::new(), text)),
+            PartIdentity::new("graphs", data.num_graphs(), numbers(Sha256::new(), data.labels())),
+            PartIdentity::of_structure("nodes and their edges", data),
+            PartIdentity::of_features("columns of node features", data),
+        ];
         Self {
-            parts: vec![
-                PartIdentity::new("classes", classes.len(), classes.iter().fold(Sha256::new(), text)),
-                PartIdentity::new("graphs", data.num_graphs(), numbers(Sha256::new(), data.labels())),
-                PartIdentity::of_structure("nodes and their edges", data),
-                PartIdentity::of_features("columns of node features", data),
-            ],
+            parts: parts.into_iter().chain(labels).collect(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! When a phase of a run ends. This depends on its records only, so a resumed run stops at the same epoch.
 
-use bcl_report::result::{EpochRecord, Metrics};
+use bcl_report::result::{Chosen, EpochRecord, Metrics};
 
 /// When a phase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +114,23 @@ fn waited<'a>(records: &[&'a EpochRecord], metrics: impl Fn(&'a EpochRecord) -> 
     records.len() - best(records, metrics, select_by).map_or(0, |(epoch, _)| epoch)
 }
 
+/// The epoch that was best on test, the earliest of equals. The last epoch is among them: it is evaluated at the end, even if its record has no metrics.
+pub fn oracle(records: &[&EpochRecord], last: (usize, &Metrics), metric: &str) -> Option<Chosen> {
+    let (epoch, metrics) = last;
+    let at_end = metrics.get(metric).map(|value| (epoch, *value, metrics));
+    let before = best(records, |record| record.test.as_ref(), metric);
+    let before =
+        before.and_then(|(epoch, value)| Some((epoch, value, records.iter().find(|of| of.epoch == epoch)?.test.as_ref()?)));
+    let (epoch, _, metrics) = match (before, at_end) {
+        (Some(before), Some(at_end)) if before.1 >= at_end.1 => before,
+        (before, at_end) => at_end.or(before)?,
+    };
+    Some(Chosen {
+        epoch,
+        metrics: metrics.clone(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +177,22 @@ mod tests {
         assert!(over(&[0.1, 0.3, 0.2, 0.3]));
         assert!(over(&[0.0; 3]), "an equal value is no improvement");
         assert!(over(&(0..9).map(f64::from).collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn the_oracle_sees_the_last_epoch() {
+        let mut records = records(&[0.2, 0.5, 0.1]);
+        // Epochs 1 and 3 were not evaluated in training.
+        (records[0].test, records[2].test) = (None, None);
+        let found = |records: &[EpochRecord], last: f64| {
+            let metrics = Metrics::from([("ndcg@20".to_owned(), last)]);
+            let records: Vec<&EpochRecord> = records.iter().collect();
+            oracle(&records, (3, &metrics), "ndcg@20").map(|chosen| (chosen.epoch, chosen.metrics["ndcg@20"]))
+        };
+        assert_eq!(found(&records, 0.6), Some((3, 0.6)));
+        assert_eq!(found(&records, 0.5), Some((2, 0.5)), "the earliest of equals");
+        assert_eq!(found(&records, 0.4), Some((2, 0.5)));
+        assert_eq!(found(&records[..1], 0.4), Some((3, 0.4)), "no other epoch was evaluated");
     }
 
     #[test]

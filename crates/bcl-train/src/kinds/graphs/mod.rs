@@ -17,7 +17,7 @@ use crate::{
         phase::PhaseRun,
         progress::Progress,
         run_summary::RunSummary,
-        stopping_rule::best,
+        stopping_rule::oracle,
     },
 };
 use bcl_backend::Backend;
@@ -31,7 +31,7 @@ use bcl_files::notice;
 use bcl_methods::{GraphMethodConfig, Method, WithGraphMethod, batches::GraphBatches};
 use bcl_models::graphs::Gin;
 use bcl_recipe::{DataFacts, GraphRecipe};
-use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, Chosen, DataSize, LAST_LOSS, Metrics};
+use bcl_report::result::{CALIBRATION_ERROR, CalibrationBin, DataSize, LAST_LOSS, Metrics};
 use burn::tensor::Device;
 use evaluation::{BaselineKey, EncodedGraphs, baselines};
 use loader::{GraphLoader, LoaderOptions, batches_per_epoch};
@@ -133,8 +133,9 @@ impl Kind for GraphRecipe {
         Ok(Some(self.loss.estimator(facts)?))
     }
 
-    fn num_negatives(&self) -> Option<usize> {
-        Some(self.method.settings().num_negatives(self.training.batch_size))
+    fn num_negatives(&self, data: &Arc<GraphData>) -> Option<usize> {
+        let batch_size = self.training.batch_size.min(data.num_graphs());
+        Some(self.method.settings().num_negatives(batch_size))
     }
 
     fn batches_per_epoch(&self, data: &Arc<GraphData>) -> usize {
@@ -196,6 +197,8 @@ impl Kind for GraphRecipe {
         let samples = run.data.is_labelled().then(|| evaluation.samples());
         let mut metrics = evaluation.metrics;
         let records = trained.records();
+        let best_on_test = || oracle(&records, (trained.epochs, &metrics), &run.recipe.metric(&run.data));
+        let best_on_test = run.recipe.selection.oracle.then(best_on_test).flatten();
         if let Some(last) = records.last() {
             // The calibration error of P(TN|x), if the true classes are known.
             let calibration = CalibrationBin::expected_error(&last.calibration);
@@ -208,15 +211,10 @@ impl Kind for GraphRecipe {
         let showcase = graphs.showcase(&vectors);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let baselines = baselines(run.recipe, &graphs, &mut shared)?;
-        let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
-        let oracle = run.recipe.selection.oracle.then(oracle).flatten();
         Ok(Outcome {
             metrics,
             folds: evaluation.folds,
-            oracle: oracle.map(|(epoch, _)| Chosen {
-                epoch,
-                metrics: records[epoch - 1].test.clone().unwrap_or_default(),
-            }),
+            oracle: best_on_test,
             baselines,
             samples,
             showcase: Some(showcase),

@@ -19,7 +19,7 @@ use crate::{
     memory::Estimate,
     training::{
         DataRecord, Stop, evaluate::EvaluationTask, folder::save_model, phase::PhaseRun, progress::Progress,
-        run_summary::RunSummary, stopping_rule::best,
+        run_summary::RunSummary, stopping_rule::oracle,
     },
 };
 pub use baselines::BaselineKey;
@@ -37,7 +37,7 @@ use bcl_methods::{ImageMethod, MethodStart, WithMethod};
 use bcl_recipe::{DataFacts, ImageRecipe, RecoveryConfig, check_precision};
 use bcl_report::{
     collapse::collapse,
-    result::{Chosen, DataSize, DetectionRecord, Metrics, Phase},
+    result::{DataSize, DetectionRecord, Metrics, Phase},
 };
 use burn::module::Module;
 pub use encoded::Encoded;
@@ -161,7 +161,7 @@ impl Kind for ImageRecipe {
         Some((self.recovery.as_ref()?, self.encoder.config().num_features()))
     }
 
-    fn num_negatives(&self) -> Option<usize> {
+    fn num_negatives(&self, _: &ImageData) -> Option<usize> {
         self.method.settings().num_negatives(self.training.batch_size)
     }
 
@@ -259,14 +259,10 @@ impl Kind for ImageRecipe {
                 run.recipe.name, run.recipe.seed
             ));
         }
-        let oracle = run.recipe.oracle_metric();
-        let oracle = oracle.and_then(|metric| best(&records, |record| record.test.as_ref(), metric));
+        let metric = run.recipe.oracle_metric();
         Ok(Outcome {
+            oracle: metric.and_then(|metric| oracle(&records, (trained.epochs, &metrics), metric)),
             metrics,
-            oracle: oracle.map(|(epoch, _)| Chosen {
-                epoch,
-                metrics: records[epoch - 1].test.clone().unwrap_or_default(),
-            }),
             folds: BTreeMap::new(),
             baselines: baselines(run.recipe, &evaluator, &run.around.backend.device(), &mut shared)?,
             samples: None,

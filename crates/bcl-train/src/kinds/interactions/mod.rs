@@ -15,14 +15,14 @@ use crate::{
     memory::Estimate,
     training::{
         DataRecord, RunFolder, evaluate::EvaluationTask, folder::load_model, phase::PhaseRun, progress::Progress,
-        run_summary::RunSummary, stopping_rule::best,
+        run_summary::RunSummary, stopping_rule::oracle,
     },
 };
 use baselines::baselines;
 use bcl_backend::Backend;
 use bcl_core::{EstimatorConfig, schedule::AlphaMeasurement};
 use bcl_data::{
-    InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed,
+    InteractionData, Interactions, KnownIds, LoadReport, SearchPath, Seed, SplitKind,
     negatives::{NegativeSampler, NegativesError},
 };
 use bcl_eval::ranking::{EmbeddingScorer, ItemOrder, RankingEvaluator};
@@ -31,7 +31,7 @@ use bcl_models::{Graph, Recommender};
 use bcl_recipe::{DataFacts, RecommenderRecipe};
 use bcl_report::{
     SampleKind, SampleMetrics,
-    result::{Chosen, DataSize, EFFECTIVE_SAMPLE_SIZE, EpochRecord, Metrics, Phase, SCORE_SPREAD},
+    result::{DataSize, EFFECTIVE_SAMPLE_SIZE, EpochRecord, Metrics, Phase, SCORE_SPREAD},
 };
 use burn::tensor::Device;
 use loader::{InteractionLoader, LoaderOptions};
@@ -66,7 +66,7 @@ impl Kind for RecommenderRecipe {
     fn hold_out(&self, data: &InteractionData, share: f64) -> Result<InteractionData, Error> {
         let part = data.hold_out(share, Seed(self.seed).named("validation"));
         if part.trained_test().is_empty() {
-            return Err(histories_too_short(&data.train, share));
+            return Err(nothing_to_validate_on(data, &part, share));
         }
         Ok(part)
     }
@@ -133,8 +133,9 @@ impl Kind for RecommenderRecipe {
         Ok(Some(self.loss.estimator(facts)?))
     }
 
-    fn num_negatives(&self) -> Option<usize> {
-        Some(self.negatives.count().unwrap_or(self.training.batch_size - 1))
+    fn num_negatives(&self, data: &InteractionData) -> Option<usize> {
+        let others = || self.training.batch_size.min(data.train.len()).saturating_sub(1);
+        Some(self.negatives.count().unwrap_or_else(others))
     }
 
     fn why_no_negatives(&self) -> &'static str {
@@ -201,9 +202,9 @@ impl Kind for RecommenderRecipe {
 
     fn outcome(run: &Run<'_, Self>, trained: &Trained, (): (), shared: &Baselines) -> Result<Outcome, Error> {
         let records = trained.records();
-        let oracle = || best(&records, |record| record.test.as_ref(), &run.recipe.metric(&run.data));
-        let oracle = run.recipe.selection.oracle.then(oracle).flatten();
         let mut metrics = metrics_of(&records, trained.epochs);
+        let best_on_test = || oracle(&records, (trained.epochs, &metrics), &run.recipe.metric(&run.data));
+        let best_on_test = run.recipe.selection.oracle.then(best_on_test).flatten();
         let record = records[trained.epochs - 1];
         metrics.extend(
             record
@@ -213,10 +214,7 @@ impl Kind for RecommenderRecipe {
         metrics.extend(record.score_spread.map(|spread| (SCORE_SPREAD.to_owned(), spread)));
         Ok(Outcome {
             metrics,
-            oracle: oracle.map(|(epoch, _)| Chosen {
-                epoch,
-                metrics: metrics_of(&records, epoch),
-            }),
+            oracle: best_on_test,
             baselines: shared.clone(),
             folds: BTreeMap::new(),
             samples: Some(of_users(run)?),
@@ -236,8 +234,16 @@ fn sampler(recipe: &RecommenderRecipe, data: &InteractionData) -> Result<Negativ
     })
 }
 
-/// The error for data of which a share of each user's interactions rounds to none.
-fn histories_too_short(train: &Interactions, share: f64) -> Error {
+/// The error for data of which no interaction is left to validate on in the part that was held out.
+fn nothing_to_validate_on(data: &InteractionData, part: &InteractionData, share: f64) -> Error {
+    if data.hold_out.kind() == SplitKind::Temporal && !part.test.is_empty() {
+        return Error::Input(format!(
+            "the newest {} training interactions, which selection.held_out = {share} holds out, all belong to users without an earlier one, about whom \
+             nothing can be learned; raise selection.held_out, or split per user: data.split = {{ order = \"time\" }}",
+            part.test.len()
+        ));
+    }
+    let train = &data.train;
     let mut lengths: Vec<usize> = (0..train.num_users() as u32).map(|user| train.items_of(user).len()).collect();
     lengths.retain(|&length| length > 1);
     lengths.sort_unstable();

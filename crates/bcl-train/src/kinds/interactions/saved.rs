@@ -9,8 +9,8 @@ use bcl_backend::Backend;
 use bcl_data::{InteractionData, ItemNames};
 use bcl_files::notice;
 use bcl_models::{Embeddings, Recommender};
-use bcl_recipe::{RecommenderRecipe, RunRecipe};
-use bcl_report::npy;
+use bcl_recipe::{LossConfig, RecommenderRecipe, RunRecipe};
+use bcl_report::{npy, read_run, result::EpochRecord};
 use burn::tensor::Tensor;
 use safetensors::{Dtype, tensor::TensorView};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub struct TrainedRecommender {
     /// Vectors of all users and items.
     pub embeddings: Embeddings,
     encoder: Recommender,
+    /// The temperature of the loss in the last epoch.
+    temperature: f64,
     recipe_hash: String,
 }
 
@@ -41,11 +43,13 @@ impl TrainedRecommender {
         let data = run.data()?;
         let encoder = super::trained(&run.recipe, &data, &run.folder, &backend.device())?;
         let names = run.recipe.data.load_item_names(&run.search, &data.items);
+        let (result, records) = read_run(run.folder.path())?;
         let names = names.unwrap_or_else(|error| {
             notice::note(format_args!("items are shown without their titles: {error}"));
             None
         });
         Ok(Self {
+            temperature: last_temperature(&run.recipe.loss, result.validation.epoch, &records),
             run: run.folder.path().to_owned(),
             embeddings: encoder.embeddings(),
             encoder,
@@ -68,9 +72,8 @@ impl TrainedRecommender {
     pub fn fold_in(&self, histories: &[&[u32]]) -> Tensor<2> {
         const BLOCK_BYTES: usize = 32 << 20;
         let block = (BLOCK_BYTES / size_of::<f32>() / self.data.items.len().max(1)).max(1);
-        let temperature = self.recipe.loss.without_data().temperature();
         let blocks = histories.chunks(block);
-        Tensor::cat(blocks.map(|block| self.encoder.fold_in(block, temperature)).collect(), 0)
+        Tensor::cat(blocks.map(|block| self.encoder.fold_in(block, self.temperature)).collect(), 0)
     }
 
     /// Writes the embeddings of users and of items into a folder, as CSV, `id,0,1,…`, and as NumPy arrays with the rows in the same order. Returns the files.
@@ -129,5 +132,43 @@ impl TrainedRecommender {
         let about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         let bytes = safetensors::serialize(views, Some(about)).map_err(|error| Error::Training(error.to_string()))?;
         Ok(bcl_files::write_whole(out, &bytes)?)
+    }
+}
+
+/// The temperature with which the saved encoder was trained in its last epoch: a schedule ends elsewhere than it starts, and a temperature can be learned.
+fn last_temperature(loss: &LossConfig, epoch: usize, records: &[EpochRecord]) -> f64 {
+    let last = records.iter().rev().find(|record| record.epoch == epoch);
+    let scheduled = last.and_then(|record| record.scheduled.get("temperature").copied());
+    scheduled.unwrap_or_else(|| loss.without_data().temperature())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bcl_report::result::Phase;
+
+    #[test]
+    fn the_temperature_is_the_one_of_the_saved_epoch() {
+        let record = |phase, epoch, temperature| -> EpochRecord {
+            let record = serde_json::json!({
+                "phase": phase, "epoch": epoch, "loss": 1.0, "omega_quantiles": [], "train_seconds": 1, "evaluation_seconds": 1,
+                "scheduled": { "temperature": temperature },
+            });
+            serde_json::from_value(record).unwrap()
+        };
+        let records = [
+            record(Phase::Selection, 1, 0.5),
+            record(Phase::Selection, 2, 0.2),
+            record(Phase::Refit, 1, 0.4),
+            record(Phase::Refit, 2, 0.3),
+            record(Phase::Refit, 3, 0.1),
+        ];
+        let loss: LossConfig = toml::from_str("kind = 'info_nce'\ntemperature = 0.7").unwrap();
+        assert_eq!(last_temperature(&loss, 2, &records), 0.3);
+        assert_eq!(
+            last_temperature(&loss, 4, &records),
+            0.7,
+            "without a schedule, no record has it"
+        );
     }
 }

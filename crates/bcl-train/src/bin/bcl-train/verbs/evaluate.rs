@@ -7,7 +7,7 @@ use super::{
 };
 use crate::cli::{Evaluate, LabelFractions};
 use bcl_backend::Backend;
-use bcl_data::{DataError, InteractionColumns, Interactions, KnownInteractions, ReadOptions};
+use bcl_data::{DataError, Format, InteractionColumns, Interactions, KnownInteractions, ReadOptions};
 use bcl_files::{notice, printable, refuse_overwriting};
 use bcl_recipe::{GraphRecipe, ImageRecipe, RecommenderRecipe};
 use bcl_report::{TextStyle, collapse::collapse};
@@ -146,12 +146,18 @@ fn recommender(run: SavedRun<RecommenderRecipe>, backend: &Backend, args: &Evalu
     Ok(())
 }
 
-/// Reads the file of `--test`. Its columns have the names from the recipe, or else their usual names. Without ratings, all of its
-/// interactions count.
+/// Reads the file of `--test`. Its format is the recipe's, unless the ending of its name tells. Its columns have the names from the
+/// recipe, or else their usual names. Without ratings, all of its interactions count.
 fn read_test(saved: &TrainedRecommender, file: &Path) -> Result<KnownInteractions, DataError> {
     let (config, data) = (&saved.recipe.data, &saved.data);
+    // Files of numbers do not tell their format.
+    let format = match Format::of_ending(file) {
+        None => config.format.unwrap_or_default(),
+        Some(_) => Format::Auto,
+    };
     let read_from = |columns, min_rating| {
         let options = ReadOptions {
+            format,
             columns,
             min_rating,
             ..ReadOptions::default()
