@@ -99,7 +99,7 @@ pub struct ImageFeatures {
     pub train: Labelled,
     /// Of the test images, with their labels if all are known.
     pub test: Labelled,
-    /// Of two random views of the first test images.
+    /// Of two random views of test images.
     pub(super) views: [Tensor<2>; 2],
 }
 
@@ -113,14 +113,19 @@ impl Sample {
 
     /// At most [`MOST_SHOWN`] images, evenly spaced, with or without a class.
     fn spread(images: &Collection) -> Self {
-        let count = images.len().min(MOST_SHOWN);
-        let chosen: Vec<usize> = (0..count).map(|i| i * images.len() / count).collect();
+        let chosen = evenly_spaced(images.len(), MOST_SHOWN);
         let classes: Option<Vec<u32>> = chosen.iter().map(|&image| images.labels()[image]).collect();
         Self {
             images: chosen,
             classes: classes.unwrap_or_default(),
         }
     }
+}
+
+/// At most `most` of `len` indices, evenly spaced.
+fn evenly_spaced(len: usize, most: usize) -> Vec<usize> {
+    let count = len.min(most);
+    (0..count).map(|i| i * len / count).collect()
 }
 
 impl ImageEvaluator {
@@ -293,13 +298,30 @@ impl ImageEvaluator {
             return on_first(processes, both, |[train, test]| self.online_with(&train, &test));
         }
         let views = self.two_views(encoder, processes)?;
+        let labelled = self.labelled_for_auc(encoder, processes)?;
         let images: Vec<usize> = self.spread_rows().into_iter().map(|row| self.test.images[row]).collect();
         let features = self.encoded_on_processes(self.test_images(), &images, encoder, processes)?;
         on_first(processes, views.zip(features), |(views, features)| {
             let mut metrics = of_two_views(&views)?;
             metrics.extend(spread_metrics(features)?);
+            if let Some(train) = &labelled {
+                metrics.extend(self.auc(train, train)?.map(|auc| (MACRO_AUC.to_owned(), auc)));
+            }
             Ok(metrics)
         })
+    }
+
+    /// All training images with a class, on process 0, if their AUC is measured. Other metrics without probes need fewer.
+    fn labelled_for_auc(&self, encoder: &ImageEncoder, processes: &dyn Collective) -> Result<Option<Labelled>, EvaluationError> {
+        let Some(MeasuredAuc::Train { .. }) = self.measured_auc else {
+            return Ok(None);
+        };
+        let Sample { images, classes } = Sample::labelled(&self.data.train);
+        let features = self.encoded_on_processes(&self.data.train, &images, encoder, processes)?;
+        Ok(features.map(|features| Labelled {
+            features,
+            labels: classes,
+        }))
     }
 
     fn online_with(&self, train: &Labelled, test: &Labelled) -> Result<Metrics, EvaluationError> {
@@ -363,7 +385,9 @@ impl ImageEvaluator {
 
     /// Features of two random views of the same images.
     fn two_views(&self, encoder: &ImageEncoder, processes: &dyn Collective) -> Result<Option<[Tensor<2>; 2]>, EvaluationError> {
-        let images = &self.test.images[..self.test.images.len().min(MOST_PAIRED)];
+        // Images of a folder are sorted by class.
+        let rows = evenly_spaced(self.test.images.len(), MOST_PAIRED);
+        let images: Vec<usize> = rows.into_iter().map(|row| self.test.images[row]).collect();
         let features = |epoch| {
             gathered(images.len(), VIEWS_BLOCK, processes, &self.extractor.device, |own| {
                 let blocks = images[own].chunks(VIEWS_BLOCK).map(|block| {

@@ -7,7 +7,12 @@ use super::{
 };
 use bcl_core::matmul;
 use burn::tensor::Tensor;
-use faer::{Mat, Side};
+use faer::{
+    MatRef, Par, Spec,
+    diag::Diag,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch},
+};
 
 /// Variance of unit features below which they are one point, up to rounding in 32 bits.
 const ROUNDING: f64 = 1e-12;
@@ -72,13 +77,28 @@ pub fn spread(features: Tensor<2>) -> Result<Option<Spread>, ProbeError> {
     } else {
         (num_samples, matmul(centred, transposed))
     };
-    let gram = to_host(gram);
-    let gram = Mat::from_fn(side, side, |row, column| f64::from(gram[row * side + column]));
-    let eigenvalues = gram.self_adjoint_eigenvalues(Side::Lower).ok();
-    Ok(eigenvalues.map(|eigenvalues| Spread {
+    let gram: Vec<f64> = to_host(gram).into_iter().map(f64::from).collect();
+    Ok(eigenvalues(&gram, side).map(|eigenvalues| Spread {
         std,
         effective_rank: effective_rank(&eigenvalues),
     }))
+}
+
+/// The eigenvalues of a symmetric `[side, side]`.
+fn eigenvalues(matrix: &[f64], side: usize) -> Option<Vec<f64>> {
+    let mut values = Diag::<f64>::zeros(side);
+    // On one thread: the order of sums must not depend on their number.
+    let scratch = self_adjoint_evd_scratch::<f64>(side, ComputeEigenvectors::No, Par::Seq, Spec::default());
+    self_adjoint_evd(
+        MatRef::from_row_major_slice(matrix, side, side),
+        values.as_mut(),
+        None,
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Spec::default(),
+    )
+    .ok()?;
+    Some(values.column_vector().iter().copied().collect())
 }
 
 /// The exponential of the entropy of normalised eigenvalues. Rounding can make small ones negative: they count as 0.

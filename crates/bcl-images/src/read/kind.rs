@@ -132,7 +132,12 @@ impl Kind {
         if is_beside(&extension) {
             return Ok(Self::Other);
         }
-        Ok(match ByContent::of(entry.peek(HEAD)?) {
+        let head = match entry.peek(HEAD) {
+            // A link that leads nowhere is reported, or skipped, like a broken image.
+            Err(error) if error.is_of_one_image() => return Ok(Self::Image),
+            head => head?,
+        };
+        Ok(match ByContent::of(head) {
             ByContent::Image(_) => Self::Image,
             ByContent::NotRead(what) => Self::OtherImage(what.to_owned()),
             ByContent::Other if NOT_READ.contains(&&*extension) => Self::OtherImage(format!("a .{extension} file")),

@@ -4,6 +4,7 @@ use super::augmentation::{SCRATCH, Scratch};
 use super::{Region, Views, ViewsError};
 use crate::{Collection, Image};
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl Views {
     /// Centre crop: resizes an image so that its shorter side is `side`, and crops the longer one.
@@ -25,9 +26,10 @@ impl Views {
         let [columns, rows] = [width, height].map(|length| side * length / shorter);
         SCRATCH.with_borrow_mut(|scratch| {
             let Scratch { resizer, planes, .. } = scratch;
-            planes.resize(3 * columns * rows, 0);
-            resizer.resize(image, Region::whole(width, height), columns, rows, planes);
-            crop_to_middle(planes, [columns, rows], side);
+            planes.resize(3 * side * side, 0);
+            // A thin image would be very long.
+            let middle = [columns, rows].map(|length| middle(length, side));
+            resizer.resize_part(image, Region::whole(width, height), [columns, rows], middle, planes);
             self.normalisation.planar(planes, out);
         });
     }
@@ -109,17 +111,9 @@ fn common_size(collection: &Collection, indices: &[usize]) -> Result<[usize; 2],
     }
 }
 
-/// Crops `[3, rows, columns]` to the middle `side` rows and columns.
-fn crop_to_middle(planes: &mut Vec<u8>, [columns, rows]: [usize; 2], side: usize) {
+/// The middle `side` of `length` pixels.
+fn middle(length: usize, side: usize) -> Range<usize> {
     // Rounds half to even, as Python does.
-    let [left, top] = [columns, rows].map(|length| ((length - side) as f64 / 2.0).round_ties_even() as usize);
-    let mut end = 0;
-    for channel in 0..3 {
-        for y in 0..side {
-            let start = (channel * rows + top + y) * columns + left;
-            planes.copy_within(start..start + side, end);
-            end += side;
-        }
-    }
-    planes.truncate(end);
+    let start = ((length - side) as f64 / 2.0).round_ties_even() as usize;
+    start..start + side
 }

@@ -2,6 +2,7 @@
 
 use super::Region;
 use crate::Image;
+use std::ops::Range;
 
 /// Fractional bits of the weights: 32 bits less 8 for the result and 2 for headroom.
 const PRECISION_BITS: u32 = 32 - 8 - 2;
@@ -45,6 +46,25 @@ impl Resizer {
     /// # Panics
     /// Panics if the region is empty or not inside the image, or `out` has another size.
     pub fn resize(&mut self, image: Image<'_>, region: Region, width: usize, height: usize, out: &mut [u8]) {
+        self.resize_part(image, region, [width, height], [0..width, 0..height], out);
+    }
+
+    /// As [`resize`](Self::resize) to `[columns, rows]`, but computes only a part of them.
+    ///
+    /// # Shapes
+    /// - out: `[3, part rows, part columns]`
+    ///
+    /// # Panics
+    /// As [`resize`](Self::resize).
+    pub(super) fn resize_part(
+        &mut self,
+        image: Image<'_>,
+        region: Region,
+        [all_columns, all_rows]: [usize; 2],
+        [columns, rows]: [Range<usize>; 2],
+        out: &mut [u8],
+    ) {
+        let (width, height) = (columns.len(), rows.len());
         assert!(
             region.width > 0
                 && region.height > 0
@@ -59,8 +79,8 @@ impl Resizer {
             3 * width * height,
             "length of an RGB image of {height} rows and {width} columns"
         );
-        self.columns.set(region.width, width);
-        self.rows.set(region.height, height);
+        self.columns.set(region.width, all_columns, columns);
+        self.rows.set(region.height, all_rows, rows);
         self.narrowed.resize(region.height * 3 * width, 0);
 
         for (y, narrow) in self.narrowed.chunks_exact_mut(3 * width).enumerate() {
@@ -103,8 +123,8 @@ pub fn shrunk(image: Image<'_>, longest: usize) -> ([usize; 2], Vec<u8>) {
 }
 
 impl Taps {
-    /// Computes the weights to resize from `input` to `output` pixels.
-    fn set(&mut self, input: usize, output: usize) {
+    /// Computes the weights of a part of the pixels when `input` are resized to `output`.
+    fn set(&mut self, input: usize, output: usize, part: Range<usize>) {
         let scale = input as f64 / output as f64;
         let support = scale.max(1.0);
         // Casting a negative end truncates it to 0, which keeps the filter inside the image.
@@ -114,11 +134,11 @@ impl Taps {
             let end = ((centre + support + 0.5) as usize).min(input);
             (centre, first, end)
         };
-        self.count = (0..output).map(span).map(|(_, first, end)| end - first).max().unwrap_or(0);
+        self.count = part.clone().map(span).map(|(_, first, end)| end - first).max().unwrap_or(0);
         self.starts.clear();
         self.weights.clear();
-        self.weights.resize(output * self.count, 0);
-        for (x, weights) in self.weights.chunks_exact_mut(self.count).enumerate() {
+        self.weights.resize(part.len() * self.count, 0);
+        for (x, weights) in part.zip(self.weights.chunks_exact_mut(self.count)) {
             let (centre, first, end) = span(x);
             // A span that would pass the end starts earlier; its first weights stay zero.
             let start = first.min(input - self.count);

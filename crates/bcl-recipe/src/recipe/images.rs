@@ -8,7 +8,7 @@ use super::{
 };
 use crate::check_header;
 use bcl_core::{
-    EstimatorConfig,
+    AugmentedRate, EstimatorConfig,
     parameter::MOST_EPOCHS,
     schedule::{AlphaMeasurement, AlphaSchedule},
 };
@@ -297,7 +297,7 @@ impl ImageRecipe {
         let Some(recovery) = &self.recovery else { return Ok(()) };
         recovery.check().map_err(|error| Refusal::of_parameter("recovery", &error))?;
         match &self.method {
-            MethodConfig::SimClr(config) if config.labels == Labels::None => Ok(()),
+            MethodConfig::SimClr(config) if config.labels == Labels::None => self.check_attracted(recovery),
             MethodConfig::SimClr(_) => Err(Refusal::new(
                 "recovery",
                 "detects what method.labels tells; leave the table out, or remove method.labels",
@@ -309,6 +309,22 @@ impl ImageRecipe {
                     method.name()
                 ),
             )),
+        }
+    }
+
+    /// Checks that the loss can count detected pairs as positives if they are attracted.
+    fn check_attracted(&self, recovery: &RecoveryConfig) -> Result<(), Refusal> {
+        let estimator = self.loss.as_ref().map(LossConfig::without_data);
+        match estimator {
+            Some(EstimatorConfig::Augmented(loss))
+                if recovery.attract > 0.0 && loss.running.is_some() && loss.rate == AugmentedRate::WithPositive =>
+            {
+                Err(Refusal::new(
+                    "recovery.attract",
+                    "gives anchors several positives, but with loss.running the rate counts one; set loss.rate = \"negatives\", or remove loss.running",
+                ))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -379,7 +395,16 @@ impl ImageRecipe {
                 "is 0, but selection.held_out needs epochs that are evaluated to choose from",
             ));
         }
-        Ok(())
+        match training.patience {
+            Some(patience) if patience < evaluation.every => Err(Refusal::new(
+                "training.patience",
+                format!(
+                    "is {patience} epochs, but the encoder is evaluated every {} epochs; set it to {0} or more, or evaluation.every to {patience} or less",
+                    evaluation.every
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that views and batches are those that the method needs.

@@ -160,6 +160,15 @@ pub(crate) fn check(recipe: &ImageRecipe, data: &ImageData) -> Result<(), Error>
             "{source} has {found} in train, but the evaluation classifies features; provide images of at least two classes{remedy}"
         )));
     }
+    if let Some(metric) = recipe.selection.metric.as_deref().filter(|metric| metric.ends_with("_top5"))
+        && data.train.classes().len() <= 5
+    {
+        return Err(Error::Input(format!(
+            "selection.metric is \"{metric}\", but of the {} classes of {source} one of the five nearest is always right; use \"{}\"",
+            data.train.classes().len(),
+            metric.replace("_top5", "_top1")
+        )));
+    }
     let labelled = data.test.labels().iter().flatten().count();
     if labelled < LEAST_TEST_IMAGES {
         return Err(Error::Input(format!(

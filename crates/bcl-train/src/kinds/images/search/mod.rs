@@ -163,13 +163,14 @@ impl ImageIndex {
         let parts = || of_class.iter().zip(&given_of_class);
         let sizes: Vec<usize> = parts().map(|(all, given)| all.len() - given.len()).collect();
         let with_count = parts().zip(quotas(&sizes, options.count)).filter(|(_, count)| *count > 0);
-        let covers: Vec<Cover> = with_count
-            .map(|((rows, given), count)| self.cover(options.seed, rows, given, count))
-            .collect();
-        let least = covers.iter().map(|cover| cover.least_similarity).fold(1.0, f32::min);
+        let chosen_of_class = with_count.map(|((rows, given), count)| self.cover(options.seed, rows, given, count).chosen);
+        let chosen = in_turns(chosen_of_class.collect());
+        // An image may be near one of another class, and no image of a class may have been chosen.
+        let all: Vec<usize> = (0..self.images.len()).collect();
+        let in_subset = [&options.chosen[..], &chosen].concat();
         Cover {
-            chosen: in_turns(covers.into_iter().map(|cover| cover.chosen).collect()),
-            least_similarity: least,
+            least_similarity: farthest_first(&self.rows, &all, &in_subset, 0, 0).least_similarity,
+            chosen,
         }
     }
 
