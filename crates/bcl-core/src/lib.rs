@@ -1,5 +1,5 @@
 //! Contrastive losses on [Burn](https://burn.dev) tensors that weigh each negative: InfoNCE and decoupled, debiased, hard-negative,
-//! positive-unlabelled, ring and Bayesian losses.
+//! positive-unlabelled, ring, Bayesian and other losses.
 //!
 //! Self-supervised contrastive learning treats every other sample as a negative, though some share the anchor's class. The losses of
 //! this crate differ in the weight that each negative gets. Any encoder can be trained with them: a loss takes two batches of embeddings.

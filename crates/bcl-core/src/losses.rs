@@ -68,14 +68,19 @@ impl Losses {
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
     ///
     /// # Shapes
-    /// - losses, `positives_mask`: `[num_anchors, num_positives]`
-    /// - `has_negatives`:          `[num_anchors]`; all have some if it is `None`
+    /// - losses, `weights`, `positives_mask`: `[num_anchors, num_positives]`; weights are 1 on average
+    /// - `has_negatives`:                     `[num_anchors]`; all have some if it is `None`
     pub(crate) fn over_positives(
         losses: Tensor<2>,
+        weights: Option<&Tensor<2>>,
         positives_mask: Option<&Tensor<2, Bool>>,
         has_negatives: Option<Tensor<1, Bool>>,
     ) -> Self {
         let [_, num_positives] = losses.dims();
+        let losses = match weights {
+            Some(weights) => losses * weights.clone(),
+            None => losses,
+        };
         let Some(mask) = positives_mask else {
             let mean = if num_positives == 1 {
                 losses

@@ -159,11 +159,12 @@ impl PositiveMargins {
 
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.
     pub(crate) fn losses(&self, losses: Tensor<2>) -> Losses {
-        let losses = match &self.positive_weights {
-            Some(weights) => losses * weights.clone(),
-            None => losses,
-        };
-        Losses::over_positives(losses, self.positives_mask.as_ref(), self.has_negatives())
+        Losses::over_positives(
+            losses,
+            self.positive_weights.as_ref(),
+            self.positives_mask.as_ref(),
+            self.has_negatives(),
+        )
     }
 
     /// `s_i` minus the offset, over t, `[num_anchors, num_negatives]`; hugely negative where left out.

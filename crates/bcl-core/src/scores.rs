@@ -5,6 +5,7 @@ mod views;
 
 pub(crate) use views::{off_diagonal, samples_of_views};
 
+use crate::Losses;
 use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.
@@ -105,7 +106,7 @@ impl Scores {
         }
     }
 
-    /// Marks the positives that count (true).
+    /// Marks the positives that count (true). Those that have a weight of 0 do not.
     ///
     /// # Panics
     /// Panics if the shape differs from the positives' shape.
@@ -115,14 +116,15 @@ impl Scores {
             self.positives.dims(),
             "the mask of the positives must have the shape of the positives"
         );
-        self.positives_mask = Some(mask);
+        self.positives_mask = Some(match &self.positive_weights {
+            Some(weights) => mask.bool_and(weights.clone().greater_elem(0.0)),
+            None => mask,
+        });
         self
     }
 
     /// Weights the positives of each anchor: its loss is `Σ a_j ℓ_j / Σ a_j` over its positives j. The weights are constants, and 0 leaves a positive
     /// out. The corrections of the debiased, hard and positive-unlabelled losses use the same mean.
-    ///
-    /// The Jensen-Shannon objective does not read these weights.
     ///
     /// # Shapes
     /// - weights: `[num_anchors, num_positives]`
@@ -309,6 +311,12 @@ impl Scores {
         let weights = masked(self.positive_weights.clone()?, self.positives_mask.as_ref());
         let counted = weights.clone().greater_elem(0.0).float().cast(weights.dtype()).sum_dim(1);
         Some(weights.clone() * (counted / nonzero(weights.sum_dim(1))))
+    }
+
+    /// Averages the losses of each anchor over its positives, by their weights.
+    pub(crate) fn over_positives(&self, losses: Tensor<2>, has_negatives: Option<Tensor<1, Bool>>) -> Losses {
+        let weights = self.relative_positive_weights();
+        Losses::over_positives(losses, weights.as_ref(), self.positives_mask.as_ref(), has_negatives)
     }
 
     /// The positives that count, and 0 for the others, which may be anything.

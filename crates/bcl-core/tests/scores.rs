@@ -1,6 +1,9 @@
 //! Several positives per anchor and weights of negatives mean the same to every estimator.
 
-use bcl_core::{EstimatorConfig, Reduction, Scores, SideInformation};
+use bcl_core::{
+    ContrastiveObjective, DecoupledLossConfig, Estimator, EstimatorConfig, PositiveUnlabelledFloor, PositiveUnlabelledLossConfig,
+    Reduction, RingLossConfig, Scores, SideInformation,
+};
 use burn::tensor::{Bool, DType, Device, Tensor, TensorData};
 
 const ANCHORS: usize = 4;
@@ -449,6 +452,28 @@ fn scaled_scores_are_those_at_another_temperature() {
     }
 }
 
+/// σ is a width of similarities, and the printed floor is e^-1 at any temperature: a learned one changes neither.
+#[test]
+fn a_learned_temperature_leaves_sigma_and_the_printed_floor_alone() {
+    let temperature = 0.2;
+    let printed = PositiveUnlabelledLossConfig::new().with_floor(PositiveUnlabelledFloor::Printed);
+    for mut config in [
+        EstimatorConfig::Decoupled(DecoupledLossConfig::new().with_sigma(Some(0.5))),
+        EstimatorConfig::PositiveUnlabelled(printed),
+    ] {
+        let mut loss = |temperature: f64, scores: Scores| {
+            config.set_parameter("temperature", temperature);
+            values(config.init().losses(scores.into(), &SideInformation::default()).values())
+        };
+        let rate = Tensor::from_data(
+            TensorData::from([1.0 / temperature]),
+            (&Device::flex().autodiff(), DType::F64),
+        );
+        let (expected, found) = (loss(temperature, cosines()), loss(1.0, cosines().scaled(rate)));
+        assert_close(&found, &expected, 1e-12, "learned and fixed");
+    }
+}
+
 /// The gradient reaches the temperature through scores and floor.
 #[test]
 fn the_gradient_of_a_learned_temperature_is_the_slope_of_the_loss() {
@@ -518,4 +543,63 @@ fn gradients_of_corrections_by_the_mean_of_positives_are_those_of_differences() 
         }
         assert_close(&found.of_positives, &expected, 1e-7, config.name());
     }
+}
+
+#[test]
+fn weights_of_positives_count_in_any_order_and_with_every_objective() {
+    let similarities = |first: f64| vec![first, 0.1, first, 0.2, first, 0.3, first, 0.4];
+    let weights = || matrix([1.0, 0.0].repeat(ANCHORS), DType::F64);
+    let scores = |positives| Scores::multi_positive(matrix(positives, DType::F64), matrix(negatives(), DType::F64));
+    let all = || marks(vec![true; 2 * ANCHORS]);
+    for objective in [ContrastiveObjective::Nce, ContrastiveObjective::Jsd] {
+        let loss = |scores: Scores| {
+            let estimator = objective.init(&EstimatorConfig::all()[0]);
+            values(estimator.losses(scores.into(), &SideInformation::default()).values())
+        };
+        // Only the first positive of each anchor counts.
+        let alone = loss(scores(vec![0.6; ANCHORS]));
+        let weighted = scores(similarities(0.6)).with_positive_weights(weights());
+        assert_close(&loss(weighted.clone()), &alone, 1e-12, "weights");
+        assert_close(
+            &loss(weighted.with_positives_mask(all())),
+            &alone,
+            1e-12,
+            "weights, then a mask",
+        );
+        let masked = scores(similarities(0.6)).with_positives_mask(all());
+        assert_close(
+            &loss(masked.with_positive_weights(weights())),
+            &alone,
+            1e-12,
+            "a mask, then weights",
+        );
+        // A share of the weight is a share of the loss.
+        let share = |first: f64| matrix([first, 1.0 - first].repeat(ANCHORS), DType::F64);
+        let [less, more] = [0.2, 0.7].map(|first| loss(scores(similarities(0.6)).with_positive_weights(share(first))));
+        let both = loss(scores(similarities(0.6)).with_positive_weights(share(0.45)));
+        let midpoint: Vec<f64> = less
+            .iter()
+            .zip(&more)
+            .map(|(less, more)| f64::midpoint(*less, *more))
+            .collect();
+        assert_close(&both, &midpoint, 1e-12, objective.name());
+    }
+}
+
+/// Sums of weights round, and the share of a row at most as large as its largest negative is 1 all the same.
+#[test]
+fn a_whole_ring_has_the_hardest_negative_at_any_weights() {
+    const MANY: usize = 510;
+    let log_weights: Vec<f64> = (0..ANCHORS * MANY)
+        .map(|i| if i % 10 == i / MANY { 0.7f64.ln() } else { 0.0 })
+        .collect();
+    let scores = Scores::multi_positive(
+        matrix(vec![0.5; ANCHORS], DType::F32),
+        matrix(wave(ANCHORS * MANY, 0.2), DType::F32),
+    );
+    let scores = scores.with_log_weights(matrix(log_weights, DType::F32));
+    let ring = RingLossConfig::new().with_upper(1.0).init();
+    let weights = ring.weights(&scores, &SideInformation::default());
+    let left_out = weights.into_data().iter::<f32>().filter(|weight| *weight <= 0.0).count();
+    assert_eq!(left_out, 0);
 }

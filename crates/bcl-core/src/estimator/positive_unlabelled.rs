@@ -114,6 +114,16 @@ impl PositiveUnlabelledLoss {
         class_prior * (1.0 - label_frequency) / (1.0 - class_prior)
     }
 
+    /// The scores with the similarity whose mass is the floor.
+    fn floored(&self, scores: &Scores) -> Scores {
+        let mut floored = scores.clone().with_least_similarity(self.least(scores.least_similarity));
+        if self.config.floor == PositiveUnlabelledFloor::Printed {
+            // The printed floor is the same at any temperature, learned ones included.
+            floored.factor = None;
+        }
+        floored
+    }
+
     /// The similarity whose mass is the floor.
     fn least(&self, of_scores: Option<f64>) -> Option<f64> {
         match self.config.floor {
@@ -124,8 +134,7 @@ impl PositiveUnlabelledLoss {
 
     /// The corrected mass of the negatives, before the floor.
     fn mass(&self, scores: &Scores) -> (PositiveMargins, Tensor<2>) {
-        let least = self.least(scores.least_similarity);
-        let margins = PositiveMargins::with_floor(&scores.clone().with_least_similarity(least), self.config.temperature);
+        let margins = PositiveMargins::with_floor(&self.floored(scores), self.config.temperature);
         let hidden_positives = margins.mean_positive() * margins.counts() * self.positive_weight();
         let mass = margins.mass(None) * self.unlabelled_weight() - hidden_positives;
         (margins, mass)

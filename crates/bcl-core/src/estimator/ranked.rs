@@ -173,17 +173,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn ecdf(scores: &Scores) -> Tensor<2> {
     let negatives = scores.negatives.clone().detach();
     let ranks = row_ranks(negatives.clone(), scores.mask.clone());
-    let at_most_as_large = if scores.log_weights.is_some() {
+    if scores.log_weights.is_some() {
         // In ascending order, with those that are masked out at the end, a rank is the length of a prefix.
         let keys = match &scores.mask {
             Some(mask) => negatives.mask_fill(mask.clone().bool_not(), f64::INFINITY),
             None => negatives,
         };
         let weights = scores.weighted(keys.ones_like());
+        let [_, num_negatives] = weights.dims();
         let sums = weights.gather(1, keys.argsort(1)).cumsum(1);
-        sums.gather(1, ranks.sub_scalar(1).clamp_min(0))
-    } else {
-        ranks.float().cast(negatives.dtype())
-    };
-    at_most_as_large / nonzero(scores.counts())
+        // A sum in another order would round otherwise, and the share of the largest must be exactly 1.
+        let total = sums.clone().slice_dim(1, num_negatives - 1..num_negatives);
+        return sums.gather(1, ranks.sub_scalar(1).clamp_min(0)) / nonzero(total);
+    }
+    ranks.float().cast(negatives.dtype()) / nonzero(scores.counts())
 }

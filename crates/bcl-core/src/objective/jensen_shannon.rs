@@ -130,11 +130,7 @@ impl Estimator for JensenShannonLoss {
         let has_negatives = weighted_anchors(&weights);
         let (positives, mass) = self.parts(&scores, weights);
         let mass = if self.correction > 0.0 { mass.clamp_min(0.0) } else { mass };
-        Losses::over_positives(
-            softplus(-positives) + mass,
-            scores.positives_mask.as_ref(),
-            Some(has_negatives),
-        )
+        scores.over_positives(softplus(-positives) + mass, Some(has_negatives))
     }
 
     fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {

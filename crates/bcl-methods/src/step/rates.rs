@@ -13,7 +13,7 @@ use burn::{
     module::{Module, Param},
     tensor::{Bool, Device, IndexingUpdateOp, Tensor},
 };
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// The log of the running rate of each training sample. It is part of checkpoints and has no gradient.
 #[derive(Module, Debug)]
@@ -59,24 +59,21 @@ impl RunningRates {
     }
 
     /// Moves the rates of a batch's samples towards the means of a step. A sample with several anchors counts once, with the mean over
-    /// them; one with an anchor without negatives keeps its rate.
+    /// them; one with an anchor without negatives keeps its rate. Of a sample that the batch has more often than others, the first anchors count.
     ///
     /// # Shapes
-    /// - samples: the sample of each anchor. Anchors are stacked view after view, each view with the same samples in the same order.
-    ///
-    /// # Panics
-    /// Panics if the anchors are not whole views.
+    /// - samples: the sample of each anchor, `[num_anchors]`
     pub fn updated(self, samples: &[usize], step: &StepRates) -> Self {
-        let distinct = samples.iter().collect::<HashSet<_>>().len();
-        let num_views = samples.len() / distinct.max(1);
-        assert_eq!(
-            num_views * distinct,
-            samples.len(),
-            "{} anchors are not views of {distinct} samples",
-            samples.len()
-        );
-        let index = index_tensor(&samples[..distinct], &step.log_means.device());
-        let views = step.log_means.clone().detach().reshape([num_views, distinct]);
+        let (distinct, rows) = anchors_of_samples(samples);
+        let device = step.log_means.device();
+        let index = index_tensor(&distinct, &device);
+        let log_means = step.log_means.clone().detach();
+        let views = match rows.iter().enumerate().all(|(place, anchor)| place == *anchor) && rows.len() == samples.len() {
+            // View after view, each with the same samples in the same order.
+            true => log_means,
+            false => log_means.select(0, index_tensor(&rows, &device)),
+        };
+        let views = views.reshape([rows.len() / distinct.len().max(1), distinct.len()]);
         let has_mean_in_all = has_mean(&views).all_dim(0).squeeze_dim::<1>(0);
         let means = log_mean_exp(views);
 
@@ -99,6 +96,24 @@ impl RunningRates {
             log_rates: self.log_rates.map(|_| log_rates.set_require_grad(false)),
         }
     }
+}
+
+/// The distinct samples, and rows with an anchor of each.
+fn anchors_of_samples(samples: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut distinct = Vec::new();
+    let mut anchors: Vec<Vec<usize>> = Vec::new();
+    let mut places = HashMap::new();
+    for (anchor, &sample) in samples.iter().enumerate() {
+        let place = *places.entry(sample).or_insert_with(|| {
+            distinct.push(sample);
+            anchors.push(Vec::new());
+            anchors.len() - 1
+        });
+        anchors[place].push(anchor);
+    }
+    let num_rows = anchors.iter().map(Vec::len).min().unwrap_or(0);
+    let rows = (0..num_rows).flat_map(|row| anchors.iter().map(move |anchors| anchors[row]));
+    (distinct, rows.collect())
 }
 
 /// Where there is a mean.

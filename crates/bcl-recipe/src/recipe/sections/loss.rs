@@ -2,7 +2,7 @@
 
 use super::super::Refusal;
 use bcl_core::{
-    ContrastiveObjective, EstimatorConfig,
+    ContrastiveObjective, EstimatorConfig, PositiveUnlabelledFloor,
     prior::{balanced_classes, suggested_beta},
     schedule::{Moment, Schedule, Schedules},
 };
@@ -232,6 +232,18 @@ impl LossConfig {
                 "loss.num_negatives",
                 format!(
                     "does not apply to loss.objective = \"{}\", which takes means over the negatives; remove it",
+                    objective.name()
+                ),
+            ));
+        }
+        if *objective != ContrastiveObjective::default()
+            && let EstimatorConfig::PositiveUnlabelled(loss) = estimator
+            && loss.floor == PositiveUnlabelledFloor::Printed
+        {
+            return Err(Refusal::new(
+                "loss.floor",
+                format!(
+                    "does not apply to loss.objective = \"{}\", whose floor is 0; remove it",
                     objective.name()
                 ),
             ));

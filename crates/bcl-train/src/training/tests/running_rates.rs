@@ -57,6 +57,17 @@ fn rates_move_by_their_share_towards_the_mean_over_views() {
 }
 
 #[test]
+fn a_sample_that_is_drawn_twice_moves_its_rate_once() {
+    // Two views of a batch with image 1 twice, as class-balanced sampling draws it.
+    let step = step_rates(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.5);
+    let rates = RunningRates::new(3, &Device::flex()).updated(&[1, 1, 2, 1, 1, 2], &step);
+    let of = |left: f64, right: f64| f64::midpoint(left.exp(), right.exp()).ln();
+    let found = values(rates.log_rates());
+    assert_eq!(found[0], NONE);
+    assert_close(&found[1..], &[of(1.0, 2.0), of(3.0, 6.0)]);
+}
+
+#[test]
 fn rates_of_a_share_of_one_are_those_of_the_last_step_however_large() {
     let rates = RunningRates::new(2, &Device::flex()).updated(&[0, 1], &step_rates(&[500.0, -500.0], 0.5));
     let found = values(rates.clone().updated(&[0, 1], &step_rates(&[-500.0, 500.0], 1.0)).log_rates());
