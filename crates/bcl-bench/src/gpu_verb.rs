@@ -2,7 +2,7 @@
 
 use crate::{Done, device_arguments::DeviceArguments, timing_verb::Folder};
 use bcl_bench::gpu::{self, GpuPlan};
-use bcl_files::{printable, printable_lines};
+use bcl_files::{printable, printable_lines, refuse_input, refuse_overwriting};
 use std::{
     path::PathBuf,
     process::ExitCode,
@@ -42,6 +42,8 @@ pub(crate) fn run(arguments: Arguments) -> Done {
         out: arguments.out.unwrap_or_else(|| arguments.folder.open().gpu(backend.name())),
         minutes: arguments.minutes,
     };
+    refuse_overwriting("--out", &plan.out, &["json"])?;
+    refuse_input("--out", &plan.out, plan.golden.iter().map(PathBuf::as_path))?;
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
         .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
     let finished = |part: &gpu::Outcome| println!("{}", printable_lines(part));

@@ -64,7 +64,7 @@ enum Verb {
     Explore(explore_verb::Arguments),
     /// Write all results in a folder to one self-contained HTML page.
     Report(report_verb::Arguments),
-    /// List the times that `kernels`, `loss`, `step` and `cargo bench` saved, and compare old ones with new ones.
+    /// List the times that other verbs (`--save`) and `cargo bench` saved, and compare old ones with new ones.
     Results(results_verb::Arguments),
 }
 

@@ -83,6 +83,8 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
     for (name, value) in ["users", "items", "interactions"].into_iter().zip(sizes) {
         session.benchmark.settings.insert(name.to_owned(), value.into());
     }
+    let settings = serde_json::to_value(&recipe).expect("a recipe is plain data");
+    session.benchmark.settings.insert("recipe".to_owned(), settings);
     notice::line("generating interactions");
     let data = generator.generate();
     let mut training = Interactions::new(&recipe, &data, &session.backend.training_device())?;

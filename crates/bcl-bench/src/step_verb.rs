@@ -178,6 +178,9 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         let settings = serde_json::to_value(recipe).expect("a recipe is plain data");
         session.benchmark.settings.insert(recipe.name.clone(), settings);
     }
+    let settings = [("images", arguments.images.into()), ("whole", arguments.whole.into())];
+    let settings = settings.map(|(key, value)| (key.to_owned(), value));
+    session.benchmark.settings.extend(settings);
     let sizes: Vec<String> = recipes.iter().map(describe).collect();
     session.benchmark.notes = if sizes.iter().all(|size| *size == sizes[0]) {
         sizes[..1].to_vec()

@@ -12,7 +12,7 @@
 //! | keep their first principal components | [`Points::principal_components`] |
 //! | cluster, whitened by the pooled within-cluster covariance (WCC) | [`Clustering`] |
 //! | measure how well two halves agree, for each number of clusters | [`Stability`], [`adjusted_rand_index`] |
-//! | choose the largest number that is nearly as stable as the best | [`ClusterCount`] |
+//! | choose the largest number that is stable enough beside the best | [`ClusterCount`] |
 //! | trust the clusters as far as they are stable | [`Gate`] |
 //! | all of it | [`Detector`], which returns a [`Detection`] |
 //!

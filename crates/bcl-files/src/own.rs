@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Files that a run or a benchmark table needs. Reports and exported weights can be regenerated.
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
     "recipe.toml",
     "run.json",
     "data.json",
@@ -16,6 +16,7 @@ const OWN: [&str; 16] = [
     "graphs.csv",
     "clusters.csv",
     "metrics.jsonl",
+    "steps.jsonl",
     "model.bpk",
     "result.json",
     "showcase.json",

@@ -181,6 +181,11 @@ impl LossFile {
             );
             return Err(wrong(problem));
         }
+        if raw.estimator.needs_draws() && !raw.ng_head.is_empty() {
+            return Err(wrong(
+                "Ng_head is given, but this estimator draws weights and has no Ng; remove it".to_owned(),
+            ));
+        }
         if raw.ng_head.len() > num_anchors {
             let problem = format!("Ng_head has {} values for {num_anchors} anchors", raw.ng_head.len());
             return Err(wrong(problem));

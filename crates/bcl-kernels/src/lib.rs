@@ -53,7 +53,7 @@
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
 //! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`LarsOps`], [`AverageOps`], [`ClipOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
-//! slow or not deterministic there. Autodiff has a handwritten backward pass, except for the steps of optimizers and what belongs to them, which have none.
+//! slow or not deterministic there. All have handwritten backward passes, except steps of optimizers, averages and clipping, which have none.
 //!
 //! On the CPU, results are bit for bit the same for any number of threads. On GPUs, too, all sums of these kernels have a fixed order.
 

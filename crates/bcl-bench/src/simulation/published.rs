@@ -141,7 +141,7 @@ pub(super) fn transformations() -> Vec<Drawing> {
 /// Figures 9 and 10: means over γ (a) and α (b), and squared errors over every parameter.
 pub(super) fn estimators(seed: Seed, base: &SimulationConfig) -> (Vec<Drawing>, Vec<Drawing>) {
     let base = SimulationConfig {
-        half_width: base.half_width.or(Some(HALF_WIDTH)),
+        half_width: base.half_width.or(Some(HALF_WIDTH.min(base.temperature.powi(-2)))),
         ..*base
     };
     let found = sweeps(seed, &base);

@@ -63,7 +63,7 @@ impl Interactions {
         let sampler = NegativeSampler::new(&recipe.negatives, train, seed).map_err(|error| error.to_string())?;
         let options = LoaderOptions {
             batch_size: recipe.training.batch_size,
-            gradient_cache: None,
+            gradient_cache: recipe.training.gradient_cache,
             seed,
             device: device.clone(),
         };

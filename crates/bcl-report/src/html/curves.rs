@@ -124,7 +124,7 @@ fn scheduled(view: &DataView, id: &str) -> impl Iterator<Item = Figure> {
             record.scheduled.get(parameter).copied()
         });
         let chart = over_epochs(parameter, "The value of the parameter in each epoch.", 4).with_series(series);
-        let caption = "Set by the schedule in <code>[loss]</code>; a learned temperature is that after each epoch.";
+        let caption = "Set by the schedule in [loss]; a learned temperature is that after each epoch.";
         Some(Figure::new(parameter, chart.to_svg(&format!("{id}-{parameter}"))?, caption))
     })
 }

@@ -44,9 +44,14 @@ pub fn load_model<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> 
     let file = folder.model_file();
     if !file.is_file() {
         let run = folder.path().display();
-        return Err(Error::Input(format!(
-            "{run} has no weights yet; finish the run with: bcl-train --resume {run}"
-        )));
+        return Err(Error::Input(if folder.result_file().is_file() {
+            format!(
+                "{run} is finished, but its weights have been removed; restore {}, or train again",
+                file.display()
+            )
+        } else {
+            format!("{run} has no weights yet; finish the run with: bcl-train --resume {run}")
+        }));
     }
     let broken = |error: &dyn std::fmt::Display| {
         Error::Input(format!(
@@ -219,6 +224,12 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds no run.
     pub fn open(path: &Path) -> Result<(Self, Recipe, Invocation), Error> {
+        // Other runs are put beside it, so the path must end in its name.
+        let mut path: PathBuf = path.components().collect();
+        if path.file_name().is_none() {
+            path = fs::canonicalize(&path).map_err(Error::io("find", &path))?;
+        }
+        let path = &*path;
         let folder = Self {
             path: path.to_path_buf(),
             lock: None,

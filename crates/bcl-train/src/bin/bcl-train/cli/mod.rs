@@ -49,7 +49,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| match option_env!("BCL_GIT_R
     None => env!("CARGO_PKG_VERSION").to_owned(),
 });
 
-/// Train and evaluate contrastive encoders of images and recommenders. Every recipe describes one run.
+/// Train and evaluate contrastive recommenders and encoders of images and graphs. Every recipe describes one run.
 ///
 /// Without a verb, RECIPE is trained, evaluated and reported; without a recipe, the built-in quickstart runs.
 #[derive(Debug, Parser)]
