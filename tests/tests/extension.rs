@@ -87,7 +87,8 @@ impl Case {
         self.train(first, "runs");
         let finished = lasting_figures(&self.path("runs", ""));
         for (epochs, number) in steps[1..].iter().zip(["", ".2", ".3"]) {
-            let run = self.path("runs", number).display().to_string();
+            // As shells complete it.
+            let run = format!("{}/", self.path("runs", number).display());
             self.ok(&["--resume", &run, "--epochs", epochs]);
         }
         let number = ["", "", ".2", ".3"][steps.len()];

@@ -239,6 +239,20 @@ fn a_subset_is_a_list_that_can_be_continued_and_balanced() {
         (5, 3),
         "{files}"
     );
+
+    // One image cannot be chosen of two classes, but how near all are to it can be said.
+    let [one, all] = [&["--balanced"][..], &[]].map(|balanced| {
+        let arguments = [&["--in", "pets", "--count", "1", "--seed", "4"], balanced].concat();
+        trained.json("subset", &arguments)["least_similarity"]
+            .as_f64()
+            .expect("a cosine")
+    });
+    assert!(one < 1.0 && all < 1.0);
+    let covered = trained.json("subset", &["--in", "pets/dog", "--count", "1"]);
+    assert!(
+        one < covered["least_similarity"].as_f64().expect("a cosine"),
+        "it is the least over both classes"
+    );
 }
 
 #[test]
@@ -427,6 +441,10 @@ fn runs_without_an_encoder_of_images_and_unfinished_ones_are_refused_by_every_ve
     }
     refused(&trained.folder.path().join("nowhere"), &["nowhere"]);
     fs::remove_file(trained.run.join("model.bpk")).expect("the weights");
+    refused(
+        &trained.run,
+        &["is finished, but its weights have been removed", "restore", "train again"],
+    );
     fs::remove_file(trained.run.join("result.json")).expect("the result");
     refused(&trained.run, &["small-images-0"]);
 }

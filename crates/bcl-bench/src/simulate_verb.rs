@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Concentration of the hard estimator's weights, at least 0.
     #[arg(long, default_value_t = SimulationConfig::default().hard_beta)]
     hard_beta: f64,
-    /// Largest similarity, at most 1/t² [default: 0.5 for figure9 and figure10, else 1/t²].
+    /// Largest similarity, at most 1/t² [default: 1/t², for figure9 and figure10 at most 0.5].
     #[arg(long, value_name = "SIMILARITY")]
     half_width: Option<f64>,
     /// Number of repetitions.

@@ -92,6 +92,21 @@ fn figures_can_be_chosen_and_have_the_same_numbers_alone() {
 }
 
 #[test]
+fn figures_at_a_high_temperature_have_points() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain path");
+    // The interval of the captions would be wider than similarities can be.
+    let output = simulate(
+        2,
+        &[&SMALL[..], &["--only", "figure9", "--temperature", "2", "--out", path]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, text) in of_kind(&files(folder.path()), "csv") {
+        assert!(text.lines().count() > 2, "{name}: {text}");
+    }
+}
+
+#[test]
 fn a_file_of_a_table_is_not_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("plan.json");

@@ -398,6 +398,15 @@ fn links_that_lead_nowhere_are_broken_images() {
             ["train/cat/link.png (a link that leads nowhere)"]
         );
     }
+    // Whatever its name says.
+    symlink("gone", root.join("train/cat/old")).unwrap();
+    symlink("gone", root.join("train/cat/old.heic")).unwrap();
+    let options = LoadOptions {
+        skip_broken: true,
+        ..LoadOptions::default()
+    };
+    let loaded = load_with("mine", &source("archive", "pets"), dir.path(), options).unwrap();
+    assert_eq!(loaded.skipped.len(), 3, "{:?}", loaded.skipped);
     symlink("gone", root.join("train/fox")).unwrap();
     let class = load("mine", &source("archive", "pets"), dir.path());
     check("a dangling class", &class.map(drop), "fox", &["is a link that leads nowhere"]);

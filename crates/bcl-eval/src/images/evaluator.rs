@@ -123,7 +123,7 @@ impl Sample {
 }
 
 /// At most `most` of `len` indices, evenly spaced.
-fn evenly_spaced(len: usize, most: usize) -> Vec<usize> {
+pub(super) fn evenly_spaced(len: usize, most: usize) -> Vec<usize> {
     let count = len.min(most);
     (0..count).map(|i| i * len / count).collect()
 }

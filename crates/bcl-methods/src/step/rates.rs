@@ -68,10 +68,12 @@ impl RunningRates {
         let device = step.log_means.device();
         let index = index_tensor(&distinct, &device);
         let log_means = step.log_means.clone().detach();
-        let views = match rows.iter().enumerate().all(|(place, anchor)| place == *anchor) && rows.len() == samples.len() {
-            // View after view, each with the same samples in the same order.
-            true => log_means,
-            false => log_means.select(0, index_tensor(&rows, &device)),
+        // View after view, each with the same samples in the same order.
+        let are_views = rows.len() == samples.len() && rows.is_sorted();
+        let views = if are_views {
+            log_means
+        } else {
+            log_means.select(0, index_tensor(&rows, &device))
         };
         let views = views.reshape([rows.len() / distinct.len().max(1), distinct.len()]);
         let has_mean_in_all = has_mean(&views).all_dim(0).squeeze_dim::<1>(0);

@@ -461,6 +461,21 @@ const BAD: &[Bad] = &[
     ),
     (
         IMAGES,
+        &["selection.held_out=0.1", "training.patience=5"],
+        "training.patience is 5 epochs, but the encoder is evaluated every 10 epochs; set it to 10 or more, or evaluation.every to 5 or less",
+    ),
+    (
+        IMAGES,
+        &["loss={kind='augmented',running=0.3}", "recovery.attract=0.5"],
+        "recovery.attract gives anchors several positives, but with loss.running the rate counts one; set loss.rate = \"negatives\"",
+    ),
+    (
+        IMAGES,
+        &["loss={kind='positive_unlabelled',floor='printed',objective='jsd'}"],
+        "loss.floor does not apply to loss.objective = \"jsd\", whose floor is 0; remove it",
+    ),
+    (
+        IMAGES,
         &["training.accumulate=0"],
         "training.accumulate is 0, but must be in [1, 1000000]",
     ),

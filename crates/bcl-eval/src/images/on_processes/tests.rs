@@ -3,12 +3,13 @@
 use super::*;
 use crate::{
     Interrupt,
-    images::{FeatureExtractor, ImageEvaluationConfig, ImageEvaluator, ImageFeatures},
+    images::{FeatureExtractor, ImageEvaluationConfig, ImageEvaluator, ImageFeatures, MeasuredAuc, evaluator::evenly_spaced},
 };
 use bcl_collective::{Alone, Checked, Threads};
 use bcl_data::Seed;
 use bcl_images::{ImageData, PlantedImagesConfig, ViewsConfig};
 use bcl_models::vision::{ImageEncoder, ImageEncoderConfig, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+use bcl_report::result::MACRO_AUC;
 use std::sync::Arc;
 
 const SIDE: usize = 8;
@@ -78,6 +79,27 @@ fn bits(features: &ImageFeatures) -> Vec<u32> {
         .into_iter()
         .flat_map(|tensor| tensor.to_data().iter::<f32>().map(f32::to_bits).collect::<Vec<_>>())
         .collect()
+}
+
+#[test]
+fn the_auc_of_training_images_needs_no_test_images() {
+    let data = ImageData {
+        test: bcl_images::Collection::new(Vec::new()),
+        ..planted(300, 10)
+    };
+    let measured = |of| {
+        let evaluator = evaluator(data.clone(), Interrupt::default()).measuring_auc(of);
+        evaluator.online(&encoder()).unwrap().get(MACRO_AUC).copied()
+    };
+    let auc = measured(Some(MeasuredAuc::Train { anchors: 64 })).unwrap();
+    assert!((0.0..=1.0).contains(&auc) && measured(None).is_none(), "{auc}");
+}
+
+/// Images of a folder are sorted by class.
+#[test]
+fn a_sample_is_of_all_classes_of_a_folder() {
+    assert_eq!(evenly_spaced(3, 5), [0, 1, 2]);
+    assert_eq!(evenly_spaced(10, 4), [0, 2, 5, 7]);
 }
 
 /// Blocks that processes share evenly and unevenly, and fewer blocks and images than processes.
