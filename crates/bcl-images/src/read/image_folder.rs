@@ -3,7 +3,7 @@
 use super::batch::{Decoded, Decoder, Reading};
 use super::checks::{check_look_alikes, check_not_empty, untrained_class};
 use super::content::Shelf;
-use super::kind::Kind;
+use super::kind::{Kind, if_readable};
 use super::layout::{Layout, folder_of};
 use super::left_out::{LeftOut, note_of_turned};
 use super::limits::Limits;
@@ -110,7 +110,7 @@ impl<'s> Folder<'s> {
         if entry.is_folder {
             return Ok(());
         }
-        if Kind::of(entry)? == Kind::Other {
+        if if_readable(Kind::of(entry))? == Kind::Other {
             self.no_images.add(&entry.name);
             return Ok(());
         }
@@ -170,7 +170,11 @@ impl<'s> Folder<'s> {
             }
             return Ok(());
         }
-        let kind = Kind::of(entry)?;
+        let key = format!("{}/{name}", part.name());
+        let kind = match Kind::of(entry) {
+            Err(error) => return self.decoder.reject(key, error),
+            Ok(kind) => kind,
+        };
         if kind == Kind::Other {
             self.no_images.add(&entry.name);
             return Ok(());
@@ -181,7 +185,6 @@ impl<'s> Folder<'s> {
             self.strays.entry(part).or_insert_with(|| entry.at.clone());
         }
         self.is_deep |= name.split('/').count() > 2;
-        let key = format!("{}/{name}", part.name());
         if self.seen.insert(key.clone(), entry.name.clone()).is_some() {
             return Err(ArchiveError::twice(entry.at.clone()).into());
         }

@@ -132,17 +132,20 @@ impl Kind {
         if is_beside(&extension) {
             return Ok(Self::Other);
         }
-        let head = match entry.peek(HEAD) {
-            // A link that leads nowhere is reported, or skipped, like a broken image.
-            Err(error) if error.is_of_one_image() => return Ok(Self::Image),
-            head => head?,
-        };
-        Ok(match ByContent::of(head) {
+        Ok(match ByContent::of(entry.peek(HEAD)?) {
             ByContent::Image(_) => Self::Image,
             ByContent::NotRead(what) => Self::OtherImage(what.to_owned()),
             ByContent::Other if NOT_READ.contains(&&*extension) => Self::OtherImage(format!("a .{extension} file")),
             ByContent::Other => Self::Other,
         })
+    }
+}
+
+/// The kind of a file, where one that cannot be read, such as a link that leads nowhere, is none that matters.
+pub(super) fn if_readable(kind: Result<Kind, ImageError>) -> Result<Kind, ImageError> {
+    match kind {
+        Err(error) if error.is_of_one_image() => Ok(Kind::Other),
+        kind => kind,
     }
 }
 

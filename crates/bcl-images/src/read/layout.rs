@@ -1,6 +1,6 @@
 //! Detects the layout of a folder or archive from its folders and images.
 
-use super::kind::{Kind, LABEL, extension};
+use super::kind::{Kind, LABEL, extension, if_readable};
 use super::part::{self, Part};
 use super::store::Store;
 use crate::error::ImageError;
@@ -50,7 +50,7 @@ impl Layout {
             }
             let folder = folder_of(&entry.name).to_owned();
             add_with_enclosing(&mut folders.all, &folder);
-            if Kind::of(entry)? != Kind::Other && !folders.of_images.contains(&folder) {
+            if if_readable(Kind::of(entry))? != Kind::Other && !folders.of_images.contains(&folder) {
                 folders.of_images.insert(folder);
             }
             has_labels |= extension(&entry.name) == LABEL;

@@ -3,7 +3,7 @@
 use super::batch::{Decoded, Decoder, Reading};
 use super::checks::{check_look_alikes, check_not_empty, untrained_class};
 use super::content::Shelf;
-use super::kind::{Kind, LABEL, is_beside};
+use super::kind::{Kind, LABEL, if_readable, is_beside};
 use super::layout::Layout;
 use super::left_out::{LeftOut, note_of_turned};
 use super::part::Part;
@@ -79,7 +79,7 @@ impl Samples {
                 None => Ok(()),
             };
         }
-        let kind = Kind::of(entry)?;
+        let kind = if_readable(Kind::of(entry))?;
         if kind == Kind::Other {
             // Texts beside images are what shards usually have.
             if !is_beside(&extension) {
