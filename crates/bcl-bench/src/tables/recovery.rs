@@ -33,12 +33,15 @@ impl Headroom {
         self.paired.verdict(None) == Verdict::Better
     }
 
-    /// What can be gained, in a sentence.
-    pub(super) fn sentence(&self, bound: Option<f64>) -> String {
+    /// What can be gained, in a sentence. `knows_test`: whether the supervised loss was trained with the classes of the test samples, too.
+    pub(super) fn sentence(&self, bound: Option<f64>, knows_test: bool) -> String {
         let Paired { row, other, .. } = &self.paired;
         let gain = format!("{row} - {other} is {}", self.paired.text());
         match self.paired.verdict(bound) {
             Verdict::TooFewSeeds => format!("Headroom: {gain}; too few seeds to tell."),
+            Verdict::Better if knows_test => format!(
+                "Headroom: {gain}. So much is gained by leaving out false negatives with the classes of all graphs known, those of the test folds included."
+            ),
             Verdict::Better => format!("Headroom: {gain}. So much can be gained by leaving out false negatives."),
             Verdict::Worse => format!("Headroom: none, {gain}. Leaving out false negatives harms here."),
             Verdict::Equivalent(bound) => {

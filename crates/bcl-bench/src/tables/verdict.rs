@@ -4,7 +4,7 @@ use super::{
     FEWEST_SEEDS, Paired, RowResult, TableResult, Verdict,
     row::{ORACLE, REFERENCE},
 };
-use bcl_report::result::{CALIBRATION_ERROR, EFFECTIVE_SAMPLE_SIZE, Metrics, SCORE_SPREAD};
+use bcl_report::result::{CALIBRATION_ERROR, DataSize, EFFECTIVE_SAMPLE_SIZE, Metrics, SCORE_SPREAD};
 use std::collections::BTreeMap;
 
 impl TableResult {
@@ -19,7 +19,9 @@ impl TableResult {
             among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
         };
         sentences.extend(same_figures(&self.rows));
-        sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound)));
+        // Encoders of graphs are trained on all graphs.
+        let knows_test = matches!(self.data.size, DataSize::Graphs { .. });
+        sentences.extend(self.headroom.iter().map(|headroom| headroom.sentence(self.bound, knows_test)));
         let means = candidates().filter_map(|row| row.figures.get(&self.select_by));
         if let Some(top) = means.map(|figure| figure.mean).max_by(f64::total_cmp) {
             sentences.extend(beside_baselines(top, &self.baselines, &self.select_by));

@@ -44,7 +44,7 @@ impl Comparison {
         if self.tables.iter().any(|table| of_graphs(table) && !unlabelled(table)) {
             lines.push(
                 "Graphs: mean accuracy over the test folds of a cross-validation, with the encoder of the last epoch. Settings of the \
-                 classifier are chosen within the training folds. The encoder has seen all graphs, without their classes."
+                 classifier are chosen within the training folds. The encoder has seen all graphs, and their classes only with the supervised loss."
                     .to_owned(),
             );
         }
