@@ -1,6 +1,9 @@
 //! The losses of the anchors of a batch, and their mean over the anchors that have one.
 
-use crate::scores::{masked, nonzero};
+use crate::{
+    Scores,
+    scores::{masked, nonzero},
+};
 use burn::{
     nn::loss::Reduction,
     tensor::{Bool, Tensor},
@@ -63,6 +66,12 @@ impl Losses {
         });
         let values = Tensor::cat(losses.into_iter().map(|losses| losses.values).collect(), 0);
         Self { values, counted }
+    }
+
+    /// As [`over_positives`](Self::over_positives), with the mask and the weights of these scores.
+    pub(crate) fn over_positives_of(scores: &Scores, losses: Tensor<2>, has_negatives: Option<Tensor<1, Bool>>) -> Self {
+        let weights = scores.relative_positive_weights();
+        Self::over_positives(losses, weights.as_ref(), scores.positives_mask.as_ref(), has_negatives)
     }
 
     /// Averages the losses of each anchor over its positives. An anchor without a negative or without a positive has no loss.

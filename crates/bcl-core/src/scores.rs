@@ -5,7 +5,6 @@ mod views;
 
 pub(crate) use views::{off_diagonal, samples_of_views};
 
-use crate::Losses;
 use burn::tensor::{Bool, Tensor};
 
 /// Raw similarities of a batch of anchors with their positives and their negatives.
@@ -311,12 +310,6 @@ impl Scores {
         let weights = masked(self.positive_weights.clone()?, self.positives_mask.as_ref());
         let counted = weights.clone().greater_elem(0.0).float().cast(weights.dtype()).sum_dim(1);
         Some(weights.clone() * (counted / nonzero(weights.sum_dim(1))))
-    }
-
-    /// Averages the losses of each anchor over its positives, by their weights.
-    pub(crate) fn over_positives(&self, losses: Tensor<2>, has_negatives: Option<Tensor<1, Bool>>) -> Losses {
-        let weights = self.relative_positive_weights();
-        Losses::over_positives(losses, weights.as_ref(), self.positives_mask.as_ref(), has_negatives)
     }
 
     /// The positives that count, and 0 for the others, which may be anything.

@@ -130,7 +130,7 @@ impl Estimator for JensenShannonLoss {
         let has_negatives = weighted_anchors(&weights);
         let (positives, mass) = self.parts(&scores, weights);
         let mass = if self.correction > 0.0 { mass.clamp_min(0.0) } else { mass };
-        scores.over_positives(softplus(-positives) + mass, Some(has_negatives))
+        Losses::over_positives_of(&scores, softplus(-positives) + mass, Some(has_negatives))
     }
 
     fn weights(&self, scores: &Scores, side: &SideInformation) -> Tensor<2> {

@@ -36,7 +36,7 @@ impl Official {
                 (over(weighted, 1.0 - self.tau_plus) - (counts.clone() + 1.0) * LN_2) / counts
             }
         };
-        scores.over_positives(negative - positive, None)
+        Losses::over_positives_of(scores, negative - positive, None)
     }
 
     /// The weights of the negatives, `[num_anchors, num_negatives]`.

@@ -478,7 +478,7 @@ fn a_page_on_graphs_has_folds_a_map_and_both_columns() {
         "weisfeiler_lehman",
         "last epoch",
         "oracle",
-        "without their classes",
+        "only with the supervised loss",
     ] {
         assert!(page.contains(text), "{text}");
     }
