@@ -102,7 +102,8 @@ impl Geometry {
 
     /// The output positions along an axis at which tap `tap` falls inside the input, and the input position that the first of them reads.
     pub(super) fn visible(&self, axis: usize, tap: usize) -> (Range<usize>, usize) {
-        let first = self.padding.saturating_sub(tap).div_ceil(self.stride);
+        // On thin images, the first position may be beyond the last one.
+        let first = self.padding.saturating_sub(tap).div_ceil(self.stride).min(self.output[axis]);
         // One past the last such position; the range may be empty.
         let end = (self.input[axis] + self.padding).saturating_sub(tap).div_ceil(self.stride);
         let end = end.min(self.output[axis]).max(first);

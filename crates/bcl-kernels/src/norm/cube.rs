@@ -507,12 +507,12 @@ fn end_row(part: usize, parts_per_view: usize, rows_per_part: usize, rows_per_vi
     part / parts_per_view * rows_per_view + end
 }
 
-/// The gradient where the output is positive; with ReLU only.
+/// The gradient where the output is positive; with ReLU only. NaN stays visible.
 #[cube]
 fn gated<N: Size>(grad: Vector<f32, N>, output: Vector<f32, N>, #[comptime] relu: bool) -> Vector<f32, N> {
     let zero = Vector::<f32, N>::zero();
     if comptime!(relu) {
-        select_many(output.greater_than(&zero), grad, zero)
+        select_many(output.less_equal(&zero), zero, grad)
     } else {
         grad
     }
@@ -610,7 +610,8 @@ fn moments_of_sums<E: Numeric, N: Size>(
         let above_first = sum / count;
         let spread = squares / count - above_first * above_first;
         mean[CUBE_POS] = Vector::<f32, N>::cast_from(input[place]) + above_first;
-        variance[CUBE_POS] = select_many(spread.greater_than(&zero), spread, zero);
+        // Rounding can leave less than nothing, and NaN stays visible.
+        variance[CUBE_POS] = select_many(spread.less_than(&zero), zero, spread);
     }
 }
 

@@ -7,7 +7,7 @@ use burn::tensor::{DType, Device, Tensor};
 /// Batch, channels in, height, width; channels out, kernel; stride, padding. Covers large and small images, several groups and parts
 /// with a remainder, kernels as large as the image and larger, strides that skip rows, padding that fills whole windows, kernels of one pixel, for
 /// which large images are not copied, and strided kernels over whole vectors of channels, whose windows are read in place.
-const CASES: [([usize; 4], [usize; 2], [usize; 2]); 21] = [
+const CASES: [([usize; 4], [usize; 2], [usize; 2]); 24] = [
     ([3, 2, 7, 5], [4, 3], [1, 1]),
     ([2, 3, 32, 32], [8, 3], [1, 1]),
     ([37, 5, 4, 4], [6, 3], [1, 1]),
@@ -29,6 +29,9 @@ const CASES: [([usize; 4], [usize; 2], [usize; 2]); 21] = [
     ([3, 4, 3, 3], [5, 3], [1, 0]),
     ([70, 6, 1, 2], [17, 3], [1, 1]),
     ([19, 3, 1, 1], [4, 1], [1, 0]),
+    ([1, 3, 2, 16], [8, 7], [2, 3]),
+    ([1, 3, 1, 16], [8, 7], [2, 3]),
+    ([1, 1, 32, 1], [1, 5], [1, 2]),
 ];
 
 fn random(numbers: &mut Numbers, shape: [usize; 4], dtype: DType, device: &Device) -> Tensor<4> {
