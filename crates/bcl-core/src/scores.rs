@@ -312,6 +312,14 @@ impl Scores {
         Some(weights.clone() * (counted / nonzero(weights.sum_dim(1))))
     }
 
+    /// Similarities as they were before [`scaled`](Self::scaled). No gradient flows to the factor.
+    pub(crate) fn unscaled(&self, similarities: Tensor<2>) -> Tensor<2> {
+        match &self.factor {
+            Some(factor) => similarities / factor.clone().detach(),
+            None => similarities,
+        }
+    }
+
     /// The positives that count, and 0 for the others, which may be anything.
     pub(crate) fn counted_positives(&self) -> Tensor<2> {
         match &self.positives_mask {

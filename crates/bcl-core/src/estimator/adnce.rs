@@ -59,12 +59,7 @@ impl AdnceLoss {
     /// The weights; 0 where masked out.
     fn adjusted(&self, scores: &Scores) -> Tensor<2> {
         let AdnceLossConfig { mu, sigma, .. } = self.config;
-        let similarities = scores.negatives.clone().detach();
-        let similarities = match &scores.factor {
-            Some(factor) => similarities / factor.clone().detach(),
-            None => similarities,
-        };
-        let distance = (similarities - mu) / sigma;
+        let distance = (scores.unscaled(scores.negatives.clone().detach()) - mu) / sigma;
         with_mean_one(scores, distance.square() * -0.5)
     }
 }

@@ -67,13 +67,8 @@ impl DecoupledLoss {
         let Some(sigma) = self.config.sigma else {
             return scores.positives.ones_like();
         };
-        let similarities = scores.counted_positives().detach();
         // σ is a width of similarities, at any temperature.
-        let similarities = match &scores.factor {
-            Some(factor) => similarities / factor.clone().detach(),
-            None => similarities,
-        };
-        let positives = over(similarities, sigma);
+        let positives = over(scores.unscaled(scores.counted_positives().detach()), sigma);
         let left_out = |values: Tensor<2>, by: f64| match &scores.positives_mask {
             Some(mask) => values.mask_fill(mask.clone().bool_not(), by),
             None => values,

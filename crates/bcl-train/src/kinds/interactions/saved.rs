@@ -43,13 +43,12 @@ impl TrainedRecommender {
         let data = run.data()?;
         let encoder = super::trained(&run.recipe, &data, &run.folder, &backend.device())?;
         let names = run.recipe.data.load_item_names(&run.search, &data.items);
-        let (result, records) = read_run(run.folder.path())?;
         let names = names.unwrap_or_else(|error| {
             notice::note(format_args!("items are shown without their titles: {error}"));
             None
         });
         Ok(Self {
-            temperature: last_temperature(&run.recipe.loss, result.validation.epoch, &records),
+            temperature: trained_temperature(&run)?,
             run: run.folder.path().to_owned(),
             embeddings: encoder.embeddings(),
             encoder,
@@ -135,7 +134,17 @@ impl TrainedRecommender {
     }
 }
 
-/// The temperature with which the saved encoder was trained in its last epoch: a schedule ends elsewhere than it starts, and a temperature can be learned.
+/// The temperature with which the saved encoder was trained in its last epoch. Records are read only if they have it.
+fn trained_temperature(run: &SavedRun<RecommenderRecipe>) -> Result<f64, Error> {
+    let loss = &run.recipe.loss;
+    if loss.schedules().get("temperature").is_none() {
+        return Ok(loss.without_data().temperature());
+    }
+    let (result, records) = read_run(run.folder.path())?;
+    Ok(last_temperature(loss, result.validation.epoch, &records))
+}
+
+/// The temperature of an epoch of the last phase: a schedule ends elsewhere than it starts, and a temperature can be learned.
 fn last_temperature(loss: &LossConfig, epoch: usize, records: &[EpochRecord]) -> f64 {
     let last = records.iter().rev().find(|record| record.epoch == epoch);
     let scheduled = last.and_then(|record| record.scheduled.get("temperature").copied());
