@@ -57,7 +57,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "print_recipe"])]
     pub dump_views: Option<PathBuf>,
 
-    /// Train in N processes on this machine, through MPI. They split every batch; the result is the same as with one process, up to rounding; of image encoders only with training.sync_batch_norm.
+    /// Train in N processes on this machine, through MPI. They split every batch; the result is the same as with one process, up to rounding; of image encoders only with `training.sync_batch_norm`.
     /// Each process uses its part of the cores, or its own GPU.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with_all = ["print_recipe", "dump_views"])]
     pub processes: Option<u16>,
