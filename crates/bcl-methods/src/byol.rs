@@ -85,7 +85,7 @@ pub struct Byol {
     pub predictor: ProjectionHead,
     /// The encoder of targets.
     pub target_encoder: ImageEncoder,
-    /// Number of steps so far.
+    /// Number of optimizer steps so far.
     steps: Counter,
     #[module(skip)]
     momentum: Momentum,
@@ -115,7 +115,7 @@ impl ImageMethod for Byol {
         cross_predictions(embeddings, anchors)
     }
 
-    fn after_step(self, _: &ImageBatch, _: &Embeddings) -> Self {
+    fn after_update(self) -> Self {
         Self {
             target_encoder: self.momentum.update(self.target_encoder, &self.encoder, &self.steps),
             steps: self.steps.plus(1),

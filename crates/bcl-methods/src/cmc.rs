@@ -126,7 +126,7 @@ pub struct Cmc {
     pub banks: Vec<MemoryBank>,
     /// `log Z` of the noise-contrastive loss for either direction, set by the first batch.
     log_normalisers: Param<Tensor<1>>,
-    /// Number of steps so far.
+    /// Number of batches so far.
     steps: Counter,
     /// The class of each image, if all have one.
     #[module(skip)]
@@ -239,7 +239,11 @@ impl ImageMethod for Cmc {
         Some(Tensor::from_data(TensorData::new(marks, shape), device))
     }
 
-    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+    fn compares_within_batch(&self) -> bool {
+        false
+    }
+
+    fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let log_normalisers = [0, 1].map(|direction| match self.config.form {
             CmcForm::Softmax => self.log_normalisers.val().slice_dim(0, direction..direction + 1),
             CmcForm::Nce => self.log_normaliser(direction, batch, embeddings),

@@ -7,7 +7,8 @@
 //! P_ij = λ (1[a_i = a_j] + 1[b_i = b_j]) / 2
 //!
 //! eliminate: negative j counts as 1 - P_ij negatives
-//! attract:   j is also a positive, with weight P_ij beside the weight 1 of the anchor's own positives
+//! attract:   j is also a positive, with weight P_ij beside the weight 1 of the anchor's own positives, or less:
+//!            all detected ones together get at most the share `attract` of the weight
 //! ```
 //!
 //! The weights that an estimator gives its negatives multiply with `1 - P_ij`. Everything here is constant in the gradient.

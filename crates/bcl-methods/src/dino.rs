@@ -66,15 +66,22 @@ impl DinoConfig {
     /// Largest number of epochs.
     const MOST: usize = 1 << 24;
 
-    fn loss(&self, epoch: usize) -> DinoLossConfig {
-        let progress = (epoch as f64 / self.teacher_warmup_epochs.max(1) as f64).min(1.0);
+    /// Temperature of the teacher in an epoch. The warm-up has both of its ends among its epochs, as in the authors' code.
+    #[must_use]
+    pub fn teacher_temperature_at(&self, epoch: usize) -> f64 {
+        let last = self.teacher_warmup_epochs.saturating_sub(1).max(1);
+        let progress = (epoch as f64 / last as f64).min(1.0);
         let [from, to] = match self.teacher_warmup_epochs {
             0 => [self.teacher_temperature; 2],
             _ => [self.teacher_temperature_start, self.teacher_temperature],
         };
+        from + (to - from) * progress
+    }
+
+    fn loss(&self, epoch: usize) -> DinoLossConfig {
         DinoLossConfig::new()
             .with_student_temperature(self.student_temperature)
-            .with_teacher_temperature(from + (to - from) * progress)
+            .with_teacher_temperature(self.teacher_temperature_at(epoch))
             .with_center_momentum(self.center_momentum)
     }
 }
@@ -160,7 +167,7 @@ pub struct Dino {
     pub teacher_last_layer: Prototypes,
     /// The running mean of the teacher's outputs, `[prototypes]`.
     center: Param<Tensor<1>>,
-    /// Number of steps so far.
+    /// Number of optimizer steps so far.
     steps: Counter,
     #[module(skip)]
     momentum: Momentum,
@@ -237,15 +244,21 @@ impl ImageMethod for Dino {
         gradients
     }
 
-    fn after_step(self, _: &ImageBatch, embeddings: &Embeddings) -> Self {
+    fn remember(self, _: &ImageBatch, embeddings: &Embeddings) -> Self {
         let outputs = TEACHER.map(|name| embeddings.rows(name));
         let loss = self.loss();
         Self {
-            teacher: self.momentum.update(self.teacher, &self.encoder, &self.steps),
-            teacher_last_layer: self.momentum.update(self.teacher_last_layer, &self.last_layer, &self.steps),
             center: self
                 .center
                 .map(|center| loss.new_center(center, &outputs).set_require_grad(false)),
+            ..self
+        }
+    }
+
+    fn after_update(self) -> Self {
+        Self {
+            teacher: self.momentum.update(self.teacher, &self.encoder, &self.steps),
+            teacher_last_layer: self.momentum.update(self.teacher_last_layer, &self.last_layer, &self.steps),
             steps: self.steps.plus(1),
             ..self
         }

@@ -50,13 +50,23 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
         None
     }
 
+    /// Whether [`same_class`](Self::same_class) compares the classes of the batch alone, without the classes of samples in memory.
+    fn compares_within_batch(&self) -> bool {
+        true
+    }
+
     /// As [`Method::before_update`].
     fn before_update(&self, gradients: GradientsParams) -> GradientsParams {
         gradients
     }
 
-    /// As [`Method::after_step`].
-    fn after_step(self, _: &ImageBatch, _: &Embeddings) -> Self {
+    /// As [`Method::remember`].
+    fn remember(self, _: &ImageBatch, _: &Embeddings) -> Self {
+        self
+    }
+
+    /// As [`Method::after_update`].
+    fn after_update(self) -> Self {
         self
     }
 }
@@ -91,8 +101,8 @@ impl<M: ImageMethod> Method for M {
         ImageMethod::same_class(self, batch, anchors, device)
     }
 
-    fn relabelled(batch: &ImageBatch, labels: &[u32]) -> Option<ImageBatch> {
-        Some(ImageBatch {
+    fn relabelled(&self, batch: &ImageBatch, labels: &[u32]) -> Option<ImageBatch> {
+        self.compares_within_batch().then(|| ImageBatch {
             classes: Some(batch.images.iter().map(|&image| labels[image]).collect()),
             ..batch.clone()
         })
@@ -106,8 +116,12 @@ impl<M: ImageMethod> Method for M {
         ImageMethod::before_update(self, gradients)
     }
 
-    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
-        ImageMethod::after_step(self, batch, embeddings)
+    fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+        ImageMethod::remember(self, batch, embeddings)
+    }
+
+    fn after_update(self) -> Self {
+        ImageMethod::after_update(self)
     }
 
     fn tensors(batch: &ImageBatch) -> NamedTensors {

@@ -168,8 +168,9 @@ pub trait Method: Module + ModuleDisplay + 'static {
         None
     }
 
-    /// The batch with other classes, given for each training sample; `None` if a method does not compare samples of a batch by their classes.
-    fn relabelled(_: &Self::Batch, _labels: &[u32]) -> Option<Self::Batch> {
+    /// The batch with other classes, given for each training sample; `None` if [`same_class`](Self::same_class) does not compare the classes of
+    /// the batch alone.
+    fn relabelled(&self, _: &Self::Batch, _labels: &[u32]) -> Option<Self::Batch> {
         None
     }
 
@@ -193,9 +194,19 @@ pub trait Method: Module + ModuleDisplay + 'static {
         gradients
     }
 
-    /// Updates memory, such as a momentum encoder or a queue, after an optimizer step. `embeddings` come from the step, detached.
-    fn after_step(self, _: &Self::Batch, _: &Embeddings) -> Self {
+    /// Stores what later batches need of this one, such as keys of a queue. `embeddings` come from the batch's step, detached.
+    fn remember(self, _: &Self::Batch, _: &Embeddings) -> Self {
         self
+    }
+
+    /// Moves what follows the parameters, such as a momentum encoder, once after each optimizer step.
+    fn after_update(self) -> Self {
+        self
+    }
+
+    /// [`remember`](Self::remember) and [`after_update`](Self::after_update), for an optimizer step with a single batch.
+    fn after_step(self, batch: &Self::Batch, embeddings: &Embeddings) -> Self {
+        self.remember(batch, embeddings).after_update()
     }
 
     /// The tensors of a batch by name, which a diverged run saves.

@@ -227,12 +227,22 @@ impl ImageMethod for MoCo {
         Some(Tensor::cat(vec![of_keys, of_synthetic], 1))
     }
 
-    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+    fn compares_within_batch(&self) -> bool {
+        false
+    }
+
+    fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let keys = Self::stacked(embeddings, self.query_views().map(|view| Self::TABLES[1 - view][1]));
         let stored = StoredKeys::of_batch(batch, self.query_views().len());
         Self {
-            momentum_encoder: ema_update(self.momentum_encoder, &self.encoder, self.config.momentum),
             queue: self.queue.with_keys(keys, &stored),
+            ..self
+        }
+    }
+
+    fn after_update(self) -> Self {
+        Self {
+            momentum_encoder: ema_update(self.momentum_encoder, &self.encoder, self.config.momentum),
             ..self
         }
     }

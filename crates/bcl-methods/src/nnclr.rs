@@ -198,7 +198,7 @@ impl ImageMethod for Nnclr {
         of_directions.collect::<Option<Vec<_>>>().map(|marks| Tensor::cat(marks, 0))
     }
 
-    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+    fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let projections = embeddings.rows(Self::TABLES[1][1]);
         Self {
             support: self.support.with_keys(projections, &StoredKeys::of_batch(batch, 1)),

@@ -81,9 +81,9 @@ pub struct MethodStart {
     pub num_images: usize,
     /// The class of each training image, if all have one.
     pub classes: Option<Arc<[u32]>>,
-    /// Number of steps per epoch.
+    /// Number of optimizer steps per epoch.
     pub steps_per_epoch: usize,
-    /// Number of steps of the whole training.
+    /// Number of optimizer steps of the whole training.
     pub num_steps: usize,
     /// Precision of the encoder.
     pub precision: Precision,

@@ -123,7 +123,7 @@ pub struct Swav {
     pub prototypes: Prototypes,
     /// Earlier projections of the two global views, if there is a queue.
     pub queues: Vec<KeyQueue>,
-    /// Number of steps so far.
+    /// Number of optimizer steps so far.
     steps: Counter,
     #[module(skip)]
     steps_per_epoch: usize,
@@ -203,14 +203,20 @@ impl ImageMethod for Swav {
         gradients
     }
 
-    fn after_step(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
+    fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         let stored = StoredKeys::of_batch(batch, 1);
         let queues = self.queues.into_iter().enumerate();
         Self {
-            prototypes: self.prototypes.normalised(),
             queues: queues
                 .map(|(view, queue)| queue.with_keys(embeddings.rows(&projections_of(view)), &stored))
                 .collect(),
+            ..self
+        }
+    }
+
+    fn after_update(self) -> Self {
+        Self {
+            prototypes: self.prototypes.normalised(),
             steps: self.steps.plus(1),
             ..self
         }

@@ -67,7 +67,7 @@ impl RateSchedule {
         match self.decay {
             Decay::Constant => self.peak,
             Decay::Cosine => {
-                let share = (step - self.warmup) as f64 / self.rest as f64;
+                let share = ((step - self.warmup) as f64 / self.rest as f64).min(1.0);
                 0.5 * self.peak * (1.0 + (share * PI).cos())
             }
         }
@@ -122,6 +122,7 @@ mod tests {
             near(cosine.rate(109), peak * 0.5 * (1.0 + (0.99 * PI).cos()));
             assert!(cosine.rate(109) > 0.0, "the last step has a positive rate");
             near(cosine.rate(110), 0.0);
+            near(cosine.rate(200), 0.0);
 
             let constant = RateSchedule::new(peak, 4, 100, Decay::Constant);
             assert_eq!([constant.rate(4), constant.rate(50), constant.rate(99)], [peak; 3]);

@@ -21,10 +21,10 @@ impl<B> Step<B> {
         M: Method<Batch = B>,
     {
         let mut parts = M::parts(&self.batch, at_most);
-        if let (Some(whole), None) = (parts.next(), parts.next()) {
-            return self.train_whole_in_blocks(method, &whole, at_most);
-        }
-        let embeddings = method.clone().no_grad().embed_batch(&self.batch, at_most);
+        let embeddings = match (parts.next(), parts.next()) {
+            (Some(whole), None) => return self.train_whole_in_blocks(method, &whole, at_most),
+            first => embed_parts(method, first, parts),
+        };
         let EmbeddingGradients {
             loss,
             gradients,
@@ -100,4 +100,15 @@ impl<B> Step<B> {
         self.penalty(method).into_iter().for_each(&mut add);
         sum.grads()
     }
+}
+
+/// Embeds all parts of a batch without a graph. The first two are at hand, because views are costly and have been made once.
+pub(super) fn embed_parts<M: Method>(
+    method: &M,
+    first: (Option<M::Part>, Option<M::Part>),
+    others: impl Iterator<Item = M::Part>,
+) -> Embeddings {
+    let method = method.clone().no_grad();
+    let parts = first.0.into_iter().chain(first.1).chain(others);
+    Embeddings::stack(parts.map(|part| method.embed(&part)))
 }

@@ -135,7 +135,7 @@ impl<B> Step<B> {
         anchors: Range<usize>,
         device: &Device,
     ) -> Option<[Tensor<2, Bool>; 2]> {
-        let shared = |labels: &[u32]| method.same_class(&M::relabelled(&self.batch, labels)?, anchors.clone(), device);
+        let shared = |labels: &[u32]| method.same_class(&method.relabelled(&self.batch, labels)?, anchors.clone(), device);
         let [first, second] = &detected.labels;
         Some([shared(first)?, shared(second)?])
     }

@@ -15,7 +15,7 @@
 //! A method that [embeds the whole batch](crate::Method::EMBEDS_WHOLE_BATCH) in each process needs no gathering. There, the gradients of
 //! the tables are summed, and every process runs the same backward pass.
 
-use super::{Step, TrainedStep, gathered::Gathered, gradients, sums};
+use super::{Step, TrainedStep, cached::embed_parts, gathered::Gathered, gradients, sums};
 use crate::{Embeddings, Method};
 use bcl_core::gradient_cache::{EmbeddingGradients, GradientShare, Table, surrogate};
 use burn::{
@@ -98,16 +98,18 @@ impl<B> Step<B> {
 
     fn encoded<M: Method<Batch = B>>(&self, method: &M, at_most: usize) -> Encoded {
         let mut parts = M::parts(&self.batch, at_most);
-        if let (Some(whole), None) = (parts.next(), parts.next()) {
-            let embeddings = method.embed(&whole);
-            return Encoded {
-                detached: embeddings.detached(),
-                with_graph: Some(embeddings),
-            };
-        }
-        Encoded {
-            detached: method.clone().no_grad().embed_batch(&self.batch, at_most).detached(),
-            with_graph: None,
+        match (parts.next(), parts.next()) {
+            (Some(whole), None) => {
+                let embeddings = method.embed(&whole);
+                Encoded {
+                    detached: embeddings.detached(),
+                    with_graph: Some(embeddings),
+                }
+            }
+            first => Encoded {
+                detached: embed_parts(method, first, parts).detached(),
+                with_graph: None,
+            },
         }
     }
 

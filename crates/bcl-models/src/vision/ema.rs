@@ -2,14 +2,25 @@
 
 use bcl_kernels::{moving_average, together};
 use burn::{
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId},
     tensor::Tensor,
 };
 use std::{collections::HashMap, f64::consts::PI};
 
 /// Makes a momentum encoder: the same values on the same device without gradients, and separate running statistics.
+///
+/// Its parameters have identifiers of their own, so that a method which owns both networks has one parameter for each gradient.
 pub fn ema_target<M: Module>(online: &M) -> M {
-    online.clone().no_grad()
+    online.clone().no_grad().map(&mut OwnIds)
+}
+
+struct OwnIds;
+
+impl ModuleMapper for OwnIds {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (_, value, mapper) = param.consume();
+        Param::from_mapped_value(ParamId::new(), value, mapper)
+    }
 }
 
 /// Moves each parameter of the target towards the online module's:

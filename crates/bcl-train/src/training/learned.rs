@@ -40,7 +40,7 @@ pub struct Learned<M: Method> {
     /// Maximum norm of the gradient over all parameters.
     #[module(skip)]
     largest_norm: Option<f64>,
-    /// What [`Method::after_step`] and the running rates need of the steps since the last optimizer step.
+    /// What [`Method::remember`] and the running rates need of the steps since the last optimizer step.
     #[module(skip)]
     last_batches: LastBatches,
 }
@@ -153,8 +153,8 @@ impl<M: Method> Method for Learned<M> {
         self.method.same_class(batch, anchors, device)
     }
 
-    fn relabelled(batch: &M::Batch, labels: &[u32]) -> Option<M::Batch> {
-        M::relabelled(batch, labels)
+    fn relabelled(&self, batch: &M::Batch, labels: &[u32]) -> Option<M::Batch> {
+        self.method.relabelled(batch, labels)
     }
 
     fn samples(batch: &M::Batch, anchors: Range<usize>) -> Option<Vec<usize>> {
@@ -172,9 +172,16 @@ impl<M: Method> Method for Learned<M> {
         self.method.before_update(gradients)
     }
 
-    fn after_step(self, batch: &M::Batch, embeddings: &Embeddings) -> Self {
+    fn remember(self, batch: &M::Batch, embeddings: &Embeddings) -> Self {
         Self {
-            method: self.method.after_step(batch, embeddings),
+            method: self.method.remember(batch, embeddings),
+            ..self
+        }
+    }
+
+    fn after_update(self) -> Self {
+        Self {
+            method: self.method.after_update(),
             temperature: self.temperature.map(LearnedTemperature::limited),
             ..self
         }
@@ -248,11 +255,12 @@ impl<M: Method> TrainStep for Learned<M> {
         let gradients = self.before_update(gradients);
         let moved = together(|| optimizer.step(rate, self, gradients));
         let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
-        batches.into_iter().fold(moved, |moved, last| {
+        let remembering = batches.into_iter().fold(moved, |moved, last| {
             moved
                 .with_step_rates(&last.batch, last.rates.as_ref())
-                .after_step(&last.batch, &last.embeddings)
-        })
+                .remember(&last.batch, &last.embeddings)
+        });
+        remembering.after_update()
     }
 }
 

@@ -197,7 +197,7 @@ impl Kind for ImageRecipe {
         check_precision(recipe.training.precision, &device)?;
         let norm_processes = (recipe.training.sync_batch_norm && around.processes.size() > 1).then(|| around.processes.clone());
         let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_processes(norm_processes.as_ref());
-        let steps_per_epoch = recipe.batches_per_epoch(&data);
+        let steps_per_epoch = recipe.batches_per_epoch(&data).div_ceil(recipe.training.accumulate);
         let start = MethodStart {
             encoder,
             dim: recipe.encoder.config().dim(),

@@ -293,7 +293,7 @@ fn negatives_of_the_anchors_class_are_told_apart() {
         let method = [0, 1, 0, 1, 0, 1].into_iter().fold(method, |method, half| {
             let batch = batch(config, half, Mode::Eval);
             let embeddings = of_classes(&method.embed_batch(&batch, usize::MAX), &batch);
-            ImageMethod::after_step(method, &batch, &embeddings)
+            ImageMethod::remember(method, &batch, &embeddings)
         });
         let batch = batch(config, 0, Mode::Eval);
         let embeddings = of_classes(&method.embed_batch(&batch, usize::MAX), &batch);

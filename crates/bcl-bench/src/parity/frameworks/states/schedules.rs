@@ -2,7 +2,7 @@
 
 use super::{State, reader::Reader};
 use crate::parity::frameworks::problem::{Problem, ill_formed, unsupported};
-use bcl_core::schedule::{Moment, Schedule};
+use bcl_methods::DinoConfig;
 use bcl_models::vision::cosine_momentum;
 use bcl_optim::{Decay, RateSchedule};
 
@@ -14,14 +14,13 @@ pub(super) fn schedule(trace: &Reader<'_>) -> Result<Vec<State>, Problem> {
             Box::new(move |epoch| schedule.rate(epoch))
         }
         "teacher_temperature" => {
-            let schedule = Schedule::Linear {
-                start: parameters.number("start")?,
-                end: parameters.number("end")?,
-                // Both ends are among so many epochs, so the last one is that many less one later.
-                epochs: Some(parameters.count("warmup_epochs")?.saturating_sub(1).max(1)),
-                steps: None,
+            let config = DinoConfig {
+                teacher_temperature_start: parameters.number("start")?,
+                teacher_temperature: parameters.number("end")?,
+                teacher_warmup_epochs: parameters.count("warmup_epochs")?,
+                ..DinoConfig::default()
             };
-            Box::new(move |epoch| schedule.value(Moment::in_epoch(epoch)))
+            Box::new(move |epoch| config.teacher_temperature_at(epoch))
         }
         "momentum_byol" => {
             let (base, steps) = (parameters.number("base")?, parameters.count("steps")?);
