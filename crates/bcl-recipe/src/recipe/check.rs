@@ -9,11 +9,11 @@ use bcl_core::{
 
 /// What makes the loss compare the anchors of a batch with each other, if it does. The loss itself must have been checked.
 fn comparing_anchors(loss: &LossConfig) -> Option<String> {
-    let estimator = loss.without_data();
     let objective = loss.objective();
-    if !objective.init(estimator).requirements().whole_batch {
-        return None;
-    }
+    // A parameter with a schedule may have a value from which on they are compared.
+    let moments = loss.schedules().milestones().into_iter();
+    let mut estimators = moments.map(|moment| loss.schedules().at(loss.without_data(), moment));
+    let estimator = &estimators.find(|estimator| objective.init(estimator).requirements().whole_batch)?;
     Some(match (objective, estimator.parameter("sigma")) {
         (_, Some(_)) => "loss.sigma".to_owned(),
         (ContrastiveObjective::Nce, None) => format!("loss.kind = \"{}\"", estimator.name()),

@@ -90,7 +90,8 @@ fn inside(store: &Store<'_>) -> Option<Data> {
             return Ok(());
         }
         files += 1;
-        if name.ends_with("_A.txt") {
+        let plain = name.strip_suffix(".gz").unwrap_or(&name);
+        if plain.ends_with("_A.txt") {
             return Err(Stop::Found(Data::Graphs(path.to_owned())));
         }
         let mut head = Vec::new();
@@ -100,7 +101,6 @@ fn inside(store: &Store<'_>) -> Option<Data> {
         if is_image(&head) {
             return Err(Stop::Found(Data::Images(path.to_owned())));
         }
-        let plain = name.strip_suffix(".gz").unwrap_or(&name);
         // A table within an archive cannot be named.
         if store.is_folder()
             && Path::new(plain)

@@ -86,6 +86,13 @@ impl DataIdentity {
                 .fold(Sha256::new(), |sum, label| sum.chain_update(label.to_le_bytes()));
             PartIdentity::new("labels of nodes", labels.len(), sum)
         });
+        // The lists of neighbours say where graphs begin, unless a graph has no edges.
+        let sizes: Vec<u32> = (0..data.num_graphs() as u32)
+            .map(|graph| data.nodes_of(graph) as u32)
+            .collect();
+        let has_edges = |graph| (0..sizes[graph as usize]).any(|node| !data.graph(graph).neighbours(node).is_empty());
+        let is_ambiguous = (0..data.num_graphs() as u32).any(|graph| !has_edges(graph));
+        let sizes = is_ambiguous.then(|| PartIdentity::new("sizes of graphs", sizes.len(), numbers(Sha256::new(), &sizes)));
         let parts = [
             PartIdentity::new("classes", classes.len(), classes.iter().fold(Sha256::new(), text)),
             PartIdentity::new("graphs", data.num_graphs(), numbers(Sha256::new(), data.labels())),
@@ -93,7 +100,7 @@ impl DataIdentity {
             PartIdentity::of_features("columns of node features", data),
         ];
         Self {
-            parts: parts.into_iter().chain(labels).collect(),
+            parts: parts.into_iter().chain(labels).chain(sizes).collect(),
         }
     }
 

@@ -13,6 +13,7 @@ use bcl_eval::{
     EvaluationError, Interrupt,
     graphs::{GraphError, GraphEvaluation, GraphEvaluator, Vectors},
 };
+use bcl_files::notice::note;
 use bcl_models::graphs::{Gin, GinConfig, GraphInput, Mode};
 use bcl_recipe::{GraphBaselineKind, GraphDataConfig, GraphEvaluationConfig, GraphRecipe};
 use bcl_report::{Showcase, result::Metrics};
@@ -162,7 +163,16 @@ pub(super) fn baselines(
             seed: recipe.seed,
             encoder: of_encoder.then(|| recipe.encoder.config().clone()),
         };
-        baselines.insert(kind.name().to_owned(), cache.of(key, || graphs.baseline(kind))?);
+        match cache.of(key, || graphs.baseline(kind)) {
+            // Without training, batch normalisation does not keep the values of many layers in range.
+            Err(EvaluationError::Graphs(GraphError::NotFinite { graph })) if of_encoder => note(format_args!(
+                "skipping the baseline {}: the untrained encoder's vector of graph {graph} (counted from 0) is not finite",
+                kind.name()
+            )),
+            metrics => {
+                baselines.insert(kind.name().to_owned(), metrics?);
+            }
+        }
     }
     Ok(baselines)
 }

@@ -134,8 +134,8 @@ impl Kind for GraphRecipe {
     }
 
     fn num_negatives(&self, data: &Arc<GraphData>) -> Option<usize> {
-        let batch_size = self.training.batch_size.min(data.num_graphs());
-        Some(self.method.settings().num_negatives(batch_size))
+        let graphs = memory::graphs_of_a_batch(self, data, self.training.max_nodes);
+        Some(self.method.settings().num_negatives(graphs))
     }
 
     fn batches_per_epoch(&self, data: &Arc<GraphData>) -> usize {
