@@ -34,7 +34,7 @@ pub fn class_counts(counts: &[usize]) -> f64 {
 
 /// Returns `τ+` of a recommender: the share of all user-item pairs that interact.
 ///
-/// It is a lower bound, because users like more items than the data shows.
+/// It is a lower bound if negatives are drawn from all items, because users like more items than the data shows.
 ///
 /// # Panics
 /// Panics if there are no users or no items, or more interactions than pairs.

@@ -145,6 +145,7 @@ fn broken_files() -> Vec<Case> {
         case("prose", "README.txt", "Some words about the data\nand more\n", &["README.txt:1:", "cannot tell the format", "`Some words about the data`", "Set `format`", "`yahoo_r3`"]),
         case("an error page", "t.txt", "<!DOCTYPE html>\n<html>\n", &["t.txt:1:", "cannot tell the format", "`<!DOCTYPE html>`"]),
         case("three columns that could be two formats", "t.txt", "0 1 2\n1 3 4\n", &["t.txt:1:", "cannot tell the format", "Set `format`", "`ngcf`"]),
+        case("two items for each user, between tabs", "t.txt", "0\t13\t77\n1\t6\t4\n2\t9\t1\n", &["t.txt:1:", "cannot tell the format", "Set `format`", "`ngcf`"]),
         case("empty file", "t.txt", "", &["t.txt", "no interaction", "right file"]),
         case("empty csv", "a.csv", "", &["a.csv", "no interaction", "right file"]),
         case("blank lines only", "t.txt", "\n \n\n", &["t.txt", "no interaction", "up to line 3"]),

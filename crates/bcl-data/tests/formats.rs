@@ -112,7 +112,10 @@ proptest! {
 
     #[test]
     fn the_content_determines_the_format(rows in rows("[0-9]{1,6}")) {
-        for format in texts() {
+        let users: BTreeSet<_> = rows.keys().map(|(user, _)| user).collect();
+        // A row for each user may as well be the user's list of items.
+        let is_clear = |format: &Format| *format != Format::YahooR3 || users.len() < rows.len();
+        for format in texts().filter(is_clear) {
             let text = write(&rows, format);
             let given = read("file", text.as_bytes(), options(format, None));
             let found = read("file", text.as_bytes(), options(Format::Auto, None));

@@ -281,10 +281,11 @@ type BadSettings = (
 );
 
 #[rustfmt::skip]
-const BAD_SETTINGS: [BadSettings; 17] = [
+const BAD_SETTINGS: [BadSettings; 18] = [
     ("a.csv", "ann,tea\nbob,jam\n", "kind = 'temporal'", "", &["a.csv:1:", "data.split.kind = \"temporal\"", "no timestamp", "data.columns.timestamp", "\"ratio\""]),
     ("a.csv", "ann,tea\nbob,jam\n", "order = 'time'", "", &["a.csv:1:", "data.split.order = \"time\"", "\"random\""]),
     ("a.csv", "ann,tea,1,2\nbob,jam,1,noon\n", LAST, "", &["a.csv:2:", "timestamp `noon`", "is not a time", "2010-10-19"]),
+    ("a.csv", "ann,tea,1,1577836800\nbob,jam,1,2019-01-01\n", "kind = 'temporal'", "", &["a.csv:2:", "timestamp `2019-01-01`", "some are dates, some are numbers"]),
     ("a.csv", "ann,tea,1,2\nbob,jam,1,\n", "kind = 'leave_one_out'", "", &["a.csv:2:", "timestamp ``", "is empty"]),
     ("a.csv", "ann,tea\nbob,jam\n", "kind = 'leave_one_out'", "", &["a.csv", "no user has two", "more data"]),
     ("a.csv", PLAIN, "", "core.min_user_interactions = 4", &["a.csv", "data.min_user_interactions 4", "none of 2 users", "Lower"]),

@@ -27,7 +27,7 @@ impl Recommender {
     /// ```
     ///
     /// by 200 steps of projected gradient ascent from the mean of the items' vectors; `r` is 1 with cosine similarity, and the root mean
-    /// square length of the trained users with dot products.
+    /// square length of the users in the table with dot products.
     ///
     /// # Shapes
     /// - histories: the items of each new user, each item once

@@ -45,7 +45,15 @@ impl Rows {
         self.pairs.push(pair);
         match (&mut self.times, row.time) {
             (None, _) => {}
-            (Some(times), Some(time)) => times.push(line.moment(time)?),
+            (Some(times), Some(time)) => {
+                let moment = line.moment(time)?;
+                if times.last().is_some_and(|before| !before.compares_with(moment)) {
+                    return Err(line.error(format!(
+                        "timestamp `{time}` does not compare with those of the rows before: some are dates, some are numbers. Write all in one way"
+                    )));
+                }
+                times.push(moment);
+            }
             (Some(_), None) if self.split.times() == Times::IfPresent => self.times = None,
             (Some(_), None) => return Err(self.no_timestamps(line)),
         }

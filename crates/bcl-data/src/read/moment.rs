@@ -9,19 +9,34 @@ use crate::DataError;
 pub(crate) struct Moment {
     whole: i64,
     nanos: u32,
+    /// Whether it was written as a date. The digits of a date do not compare with other numbers.
+    is_date: bool,
 }
 
 impl Moment {
     /// A whole number of units.
     #[cfg(test)]
     pub(crate) fn of(whole: i64) -> Self {
-        Self { whole, nanos: 0 }
+        Self {
+            whole,
+            nanos: 0,
+            is_date: false,
+        }
+    }
+
+    /// Whether two moments were written in the same way, so that they compare.
+    pub(crate) fn compares_with(self, other: Self) -> bool {
+        self.is_date == other.is_date
     }
 
     /// Parses a number, or a date such as `2010-10-19T23:55:27Z`, `2010-10-19 23:55` or `2010-10-19`.
     fn parse(text: &str) -> Option<Self> {
         if let Ok(whole) = text.parse() {
-            return Some(Self { whole, nanos: 0 });
+            return Some(Self {
+                whole,
+                nanos: 0,
+                is_date: false,
+            });
         }
         match text.parse::<f64>() {
             Ok(number) => Self::of_float(number),
@@ -35,6 +50,7 @@ impl Moment {
         (whole.abs() < 9e18).then_some(Self {
             whole: whole as i64,
             nanos: ((number - whole) * 1e9) as u32,
+            is_date: false,
         })
     }
 
@@ -64,6 +80,7 @@ impl Moment {
                 .iter()
                 .fold(year, |whole, part| whole * 100 + part),
             nanos,
+            is_date: true,
         })
     }
 }

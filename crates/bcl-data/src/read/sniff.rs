@@ -106,8 +106,8 @@ fn by_numbers(lines: &[&str]) -> Option<Format> {
     let one_line_a_user = users.len() == lines.len();
     let tabs = first.contains('\t');
     match width {
-        4 if same_width && (tabs || rows.iter().all(|row| is_rated(row))) => Some(Format::Udata),
-        3 if same_width && (tabs || !one_line_a_user) => Some(Format::YahooR3),
+        4 if same_width && (tabs && !one_line_a_user || rows.iter().all(|row| is_rated(row))) => Some(Format::Udata),
+        3 if same_width && !one_line_a_user => Some(Format::YahooR3),
         // `user item rating` looks like a user with two items.
         3 if same_width => None,
         2 if same_width => Some(Format::Ngcf),

@@ -4,7 +4,7 @@ use super::{
     Labelled, ProbeError,
     labelled::{check_finite, to_host, unit_rows},
 };
-use bcl_core::auc::auc;
+use bcl_core::{auc::auc, matmul};
 use burn::tensor::{Int, Tensor};
 use rayon::prelude::*;
 
@@ -35,7 +35,7 @@ pub fn macro_auc(samples: &Labelled, anchors: &[usize]) -> Result<Option<f64>, P
         let indices: Vec<i64> = anchors.iter().map(|&anchor| anchor as i64).collect();
         let indices = Tensor::<1, Int>::from_data(indices.as_slice(), &features.device());
         let of_anchors = features.clone().select(0, indices);
-        let similarities = to_host(of_anchors.matmul(features.clone().transpose()));
+        let similarities = to_host(matmul(of_anchors, features.clone().transpose()));
         let of_block: Vec<Option<f64>> = anchors
             .par_iter()
             .zip(similarities.par_chunks(num_samples))

@@ -58,7 +58,9 @@ pub struct Spread {
 pub fn spread(features: Tensor<2>) -> Result<Option<Spread>, ProbeError> {
     let rows = unit_rows(checked(&features)?);
     let [num_samples, dim] = rows.dims();
-    let centred = rows.clone() - rows.mean_dim(0);
+    // Less the first row, equal features are exactly 0, and the mean of others rounds less.
+    let shifted = rows.clone() - rows.slice_dim(0, 0..1);
+    let centred = shifted.clone() - shifted.mean_dim(0);
     let variances: Vec<f64> = to_host(centred.clone().square().mean_dim(0))
         .into_iter()
         .map(f64::from)
@@ -130,6 +132,9 @@ mod tests {
         let spread = found(same);
         assert!(spread.std < 1e-5, "{spread:?}");
         assert_eq!(spread.effective_rank, 0.0);
+        // The sum of many equal numbers rounds.
+        let many = found(Tensor::full([1000, 128], 0.1, &Device::flex()));
+        assert_eq!((many.std, many.effective_rank), (0.0, 0.0));
     }
 
     #[test]

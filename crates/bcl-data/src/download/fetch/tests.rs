@@ -5,7 +5,7 @@ use crate::download::Silent;
 use crate::download::server::{Server, announced, answer};
 use sha2::Sha256;
 use std::io::{Cursor, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -244,7 +244,10 @@ fn a_busy_server_is_retried() {
 
 #[test]
 fn a_server_that_refuses_connections_is_a_network_failure() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // The client's end of an open connection: nobody listens there, and no other test can get the port.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let address = connection.local_addr().unwrap();
     let error = Folder::new()
         .fetch(&source(&format!("http://{address}/a"), &body()), 2)
         .unwrap_err();

@@ -44,8 +44,8 @@ pub struct OptimizerConfig {
     pub clip_norm: f64,
     /// Maximum gradient norm over all parameters; in [1e-6, 1e6], or 0 for no clipping.
     pub clip_global_norm: f64,
-    /// L2 regularisation of embedding tables, as in BPR and `LightGCN`: λ/2 times the squared norms of the batch's embeddings, averaged over
-    /// the batch, is added to the loss; in [0, 1e6].
+    /// L2 regularisation of embedding tables: λ/2 times the squared norms of the rows of the batch's users and positives, averaged over
+    /// the batch, is added to the loss; in [0, 1e6]. BPR and `LightGCN` add the rows of negatives.
     pub l2: f64,
     /// With `adam` and `adamw`: rows of the tables that a batch does not read keep their values and moments, as with PyTorch's `SparseAdam`. Dense Adam moves all
     /// rows in every step, which takes most of the time if tables are large and batches small. Rows are known for the users of matrix factorisation, and

@@ -84,7 +84,8 @@ impl TrainedRecommender {
         Ok(Recommendations::new(self, Subject::of_user(&self.data, user), &list))
     }
 
-    /// Lists the best items for a new user who has some items, by dense id. The user's vector is computed from them; nothing is trained.
+    /// Lists the best items for a new user who has some items, by dense id. The user's vector is computed from those with a training interaction, as
+    /// the others' vectors are random; only if there are none is it computed from all. Nothing is trained.
     ///
     /// # Errors
     /// Returns an error if a score is not finite.
@@ -92,8 +93,10 @@ impl TrainedRecommender {
         let mut items = items.to_vec();
         items.sort_unstable();
         items.dedup();
+        let counts = self.data.train.item_counts();
+        let trained: Vec<u32> = items.iter().copied().filter(|&item| counts[item as usize] > 0).collect();
         let scorer = EmbeddingScorer::new(Embeddings {
-            users: self.fold_in(&[&items]),
+            users: self.fold_in(&[if trained.is_empty() { &items } else { &trained }]),
             items: self.embeddings.items.clone(),
         });
         let seen = Interactions::from_pairs(1, self.data.items.len(), items.iter().map(|&item| (0, item)));

@@ -146,10 +146,16 @@ impl Recommendations {
                 "item {item} has no training interaction: its vector was never trained, so this ranking is arbitrary"
             )),
             Subject::NewUser {
+                items_not_in_train,
+                new_user_items,
+            } if *items_not_in_train > 0 && *items_not_in_train == new_user_items.len() => Some(
+                "no item has a training interaction: their vectors were never trained, so this ranking is arbitrary".to_owned(),
+            ),
+            Subject::NewUser {
                 items_not_in_train: cold @ 1..,
                 new_user_items,
             } => Some(format!(
-                "{cold} of the {} items have no training interaction: their vectors were never trained, so they say nothing of the user",
+                "{cold} of the {} items have no training interaction: their vectors were never trained, so the user's vector does without them",
                 new_user_items.len()
             )),
             _ => None,
