@@ -39,6 +39,11 @@ impl EpochEstimator {
         self.config.tau_plus()
     }
 
+    /// The [same](Self::tau_plus) at some point of the training.
+    pub fn tau_plus_at(&self, progress: &Progress) -> Option<f64> {
+        self.schedules.at(&self.config, progress.moment()).tau_plus()
+    }
+
     /// Sets what becomes of the weighted negatives.
     pub fn with_objective(mut self, objective: ContrastiveObjective) -> Self {
         self.objective = objective;

@@ -350,10 +350,11 @@ impl PhaseRun {
         if !self.until.needs_metrics(epoch) {
             task = task.without_measure();
         }
-        let posterior = self
-            .estimator
-            .as_ref()
-            .and_then(|estimator| estimator.posterior(&self.progress));
+        let of_loss = self.estimator.as_ref();
+        let posterior = of_loss.and_then(|estimator| estimator.posterior(&self.progress));
+        if let Some(tau_plus) = of_loss.and_then(|estimator| estimator.tau_plus_at(&self.progress)) {
+            task.tau_plus = tau_plus;
+        }
         let detected = self.detected(&learner.model());
         let task = task.with_estimator(estimator.cloned(), posterior).with_detected(detected);
         let probe = task.probe.clone();
