@@ -42,6 +42,8 @@ pub(super) fn bounds(seed: Seed, base: &SimulationConfig, num_negatives: &[usize
             num_negatives.iter().map(move |&num_negatives| SimulationConfig {
                 temperature,
                 num_negatives,
+                // The lemma's.
+                beta: 0.5,
                 ..*base
             })
         })

@@ -68,6 +68,8 @@ pub fn calibrations(seed: Seed, base: &SimulationConfig) -> Vec<Calibration> {
                 num_negatives,
                 // The total number of scores does not depend on the length of a row.
                 num_anchors: scores.div_ceil(num_negatives),
+                // P(TN|x) does not depend on it, and 1 is no value where alpha is 1.
+                beta: 0.5,
                 ..*base
             })
         })

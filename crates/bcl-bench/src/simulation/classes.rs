@@ -140,12 +140,9 @@ mod tests {
         let classes = Classes::draw(Seed(1), &SimulationConfig::default());
         for (drawn, expected) in classes.drawn.iter().zip(&classes.expected) {
             assert!((expected.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            let far = drawn
-                .iter()
-                .zip(expected)
-                .map(|(drawn, expected)| (drawn - expected).abs())
-                .fold(0.0, f64::max);
-            assert!(far < 0.01, "{far}");
+            for (drawn, expected) in drawn.iter().zip(expected) {
+                assert!((drawn - expected).abs() < 0.01, "{drawn} is far from {expected}");
+            }
         }
         let [true_negatives, false_negatives] = &classes.drawn;
         assert!(true_negatives[5] > 2.0 * false_negatives[5] && true_negatives[34] < 0.5 * false_negatives[34]);

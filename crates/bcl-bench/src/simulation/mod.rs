@@ -8,7 +8,7 @@
 //! | `mse` | their squared errors | section 4.1, appendix B |
 //! | `calibration` | P(TN given x) against the simulated truth | Lemma 3.2 |
 //! | `losses` | the loss with an estimate against the supervised one over N | Lemmas 3.3 and 3.4 |
-//! | `noise` | the noise in the denominator of the augmented and geometric losses | Bayesian data augmentation |
+//! | `noise` | the noise of sampling and of drawing in the augmented and geometric losses | Bayesian data augmentation |
 //! | `unlabelled` | the bias of the estimators if positives are labelled and removed, and Theorem 1 | Contrastive Learning with Negative Sampling Correction |
 //! | `gradient-bias` | the gradient of a batch against the whole data set's | Bayesian data augmentation |
 //! | `recovery` | the share of the supervised loss's gain that detectors and weights recover, on request only | ours |

@@ -1,15 +1,14 @@
-//! Noise in the denominator: Bayesian data augmentation compared with `InfoNCE`.
+//! Noise of sampling and of drawing: Bayesian data augmentation compared with `InfoNCE`.
 //!
 //! With `S = Σ x_i`, the augmented loss `-log x+ + u (x+ + S)`, `u = g / (x+ + S)`, `g ~ Gamma(1)`, has `g` times the gradient
 //! of `InfoNCE`'s log-normaliser. The geometric loss `-(3 log x+ - log S - u S)`, `u = g / S`, `g ~ Gamma(2)`, has `1 + g`
-//! times the gradient of `log S`, 3 on average. So the denominators of an anchor, relative to the expected denominator `E S`,
-//! are
+//! times the gradient of `log S`, 3 on average. So there are two sources of noise in an anchor's gradient, each relative to its mean:
 //!
-//! | loss | denominator, relative to its mean |
+//! | loss | source |
 //! | --- | --- |
-//! | `InfoNCE` | `S / E S`: the noise of sampling N negatives, which falls as `N^-1/2` |
-//! | augmented | `g S / E S` |
-//! | geometric | `(1 + g) S / (3 E S)` |
+//! | all, shown for `InfoNCE` | `S / E S`: the noise of sampling N negatives, which falls as `N^-1/2` |
+//! | augmented | its factor `g`, in addition |
+//! | geometric | its factor `(1 + g) / 3`, in addition |
 //!
 //! The noise of `g` does not depend on N. Here `γ = 0`, so that all anchors have the same `E S`, and `x+` is fixed at the mean
 //! similarity of positives. What remains is noise.
@@ -30,7 +29,7 @@ const NUM_NEGATIVES: [usize; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 const DRAWN: [usize; 2] = [16, 4096];
 const LOSSES: [&str; 3] = ["info_nce", "augmented", "geometric"];
 const NAMES: [&str; 3] = ["InfoNCE", "augmented", "geometric"];
-/// Number of bins, and range, of the base-2 logarithm of a relative denominator.
+/// Number of bins, and range, of the base-2 logarithm of a source relative to its mean.
 const BINS: usize = 48;
 const RANGE: (f64, f64) = (-6.0, 3.0);
 
@@ -41,11 +40,11 @@ pub struct Noise {
     pub loss: &'static str,
     /// Number of negatives N.
     pub num_negatives: usize,
-    /// The standard deviation of the denominator relative to its mean.
-    pub denominator: Interval,
+    /// The standard deviation of the source relative to its mean.
+    pub source: Interval,
     /// The standard deviation of the loss in nats.
     pub value: Interval,
-    /// The density of the base-2 logarithm of the relative denominator, in bins from 1/64 to 8. Values outside this range are
+    /// The density of the base-2 logarithm of the relative source, in bins from 1/64 to 8. Values outside this range are
     /// in no bin.
     pub density: Vec<f64>,
 }
@@ -74,10 +73,10 @@ impl Sums {
     }
 }
 
-/// One repetition: the denominators and losses of its anchors, by loss.
+/// One repetition: the sources and losses of its anchors, by loss.
 #[derive(Default)]
 struct Repetition {
-    denominators: [Vec<f64>; 3],
+    sources: [Vec<f64>; 3],
     values: [Sums; 3],
 }
 
@@ -92,7 +91,7 @@ pub fn noise(seed: Seed, base: &SimulationConfig) -> Vec<Noise> {
     let of = |loss: usize, index: usize| Noise {
         loss: LOSSES[loss],
         num_negatives: NUM_NEGATIVES[index],
-        denominator: interval(&drawn[index], |repetition| repetition.relative_deviation(loss)),
+        source: interval(&drawn[index], |repetition| repetition.relative_deviation(loss)),
         value: interval(&drawn[index], |repetition| repetition.values[loss].std_dev()),
         density: density(drawn[index].iter().flat_map(|repetition| repetition.relative(loss))),
     };
@@ -111,24 +110,24 @@ impl Repetition {
             let sum: f64 = Anchor::draw(config, rng).scores.iter().sum();
             let [one, other] = [(); 2].map(|()| exponential(rng));
             // A sum of two draws of Gamma(1) is a draw of Gamma(2).
-            let denominators = [sum, one * sum, (1.0 + one + other) / 3.0 * sum];
+            let sources = [sum, one, (1.0 + one + other) / 3.0];
             let values = [
                 (sum / positive.exp()).ln_1p(),
                 one - positive,
                 sum.ln() + one + other - 3.0 * positive,
             ];
             for loss in 0..3 {
-                repetition.denominators[loss].push(denominators[loss]);
+                repetition.sources[loss].push(sources[loss]);
                 repetition.values[loss].add(values[loss]);
             }
         }
         repetition
     }
 
-    /// Denominators relative to their mean.
+    /// Sources relative to their mean.
     fn relative(&self, loss: usize) -> impl Iterator<Item = f64> {
         let mean = self.sums(loss).mean();
-        self.denominators[loss].iter().map(move |denominator| denominator / mean)
+        self.sources[loss].iter().map(move |source| source / mean)
     }
 
     fn relative_deviation(&self, loss: usize) -> f64 {
@@ -138,8 +137,8 @@ impl Repetition {
 
     fn sums(&self, loss: usize) -> Sums {
         let mut sums = Sums::default();
-        for denominator in &self.denominators[loss] {
-            sums.add(*denominator);
+        for source in &self.sources[loss] {
+            sums.add(*source);
         }
         sums
     }
@@ -168,14 +167,16 @@ fn density(values: impl Iterator<Item = f64>) -> Vec<f64> {
         .collect()
 }
 
-/// The relative noise of denominators and losses over N, and the distribution of denominators for two values of N.
+/// The relative noise of sources and losses over N, and the distribution of sources for two values of N.
 pub(super) fn drawings(found: &[Noise]) -> Vec<Drawing> {
     let (ratio, nats) = ("standard deviation / mean", "standard deviation, nats");
-    let denominators = over_n(found, "noise", "Noise in the denominator", ratio, |noise| noise.denominator);
+    let sources = over_n(found, "noise", "Noise of sampling (InfoNCE) and of drawing", ratio, |noise| {
+        noise.source
+    });
     let values = over_n(found, "noise-loss", "Noise of the loss at a fixed positive", nats, |noise| {
         noise.value
     });
-    [denominators, values]
+    [sources, values]
         .into_iter()
         .chain(DRAWN.map(|n| distribution(found, n)))
         .collect()
@@ -203,7 +204,7 @@ fn over_n(found: &[Noise], name: &str, title: &str, y: &str, value: impl Fn(&Noi
 fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
     let (low, high) = RANGE;
     let place = |bin: usize| (low + (bin as f64 + 0.5) / BINS as f64 * (high - low)).exp2();
-    let mut csv = Csv::new("loss,relative_denominator,density");
+    let mut csv = Csv::new("loss,relative_source,density");
     let mut series = Vec::new();
     for (index, noise) in found.iter().filter(|noise| noise.num_negatives == num_negatives).enumerate() {
         for (bin, density) in noise.density.iter().enumerate() {
@@ -213,9 +214,9 @@ fn distribution(found: &[Noise], num_negatives: usize) -> Drawing {
         series.push(Series::new(NAMES[index], Shape::Line, points));
     }
     let chart = LineChart::new(
-        format!("Denominators relative to their mean, N = {num_negatives}"),
-        "Densities of the denominators relative to their mean, for InfoNCE, the augmented and the geometric loss.",
-        Axis::logarithmic("denominator / its mean", 2),
+        format!("S of InfoNCE and the random factors of the others, relative to their means, N = {num_negatives}"),
+        "Densities of S for InfoNCE, and of the factors g and (1 + g) / 3 of the augmented and the geometric loss, relative to their means.",
+        Axis::logarithmic("value / its mean", 2),
         Axis::linear("density per doubling").including(0.0),
     );
     Drawing::new(format!("noise-distribution-{num_negatives}"), chart.with_series(series), csv)
@@ -228,10 +229,10 @@ impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.0.iter().filter(|noise| [16, 256, 4096].contains(&noise.num_negatives));
         let row = |noise: &Noise| {
-            let [denominator, value] = [&noise.denominator, &noise.value].map(text);
-            [noise.loss.to_owned(), noise.num_negatives.to_string(), denominator, value]
+            let [source, value] = [&noise.source, &noise.value].map(text);
+            [noise.loss.to_owned(), noise.num_negatives.to_string(), source, value]
         };
-        let columns = Column::list(["loss"], ["N", "noise of the denominator", "noise of the loss, nats"]);
+        let columns = Column::list(["loss"], ["N", "noise of S or of the factor", "noise of the loss, nats"]);
         bcl_report::Table::new(columns, shown.map(row)).fmt(f)
     }
 }
@@ -250,7 +251,7 @@ mod tests {
         let found = noise(Seed(5), &config);
         let deviation = |loss: &str, n: usize| {
             let own = found.iter().find(|noise| noise.loss == loss && noise.num_negatives == n);
-            own.map(|noise| noise.denominator.mean).expect("every loss with every N")
+            own.map(|noise| noise.source.mean).expect("every loss with every N")
         };
         let fall = deviation("info_nce", 4096) / deviation("info_nce", 16);
         assert!((fall * 16.0 - 1.0).abs() < 0.1, "{fall}");

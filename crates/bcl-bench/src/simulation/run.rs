@@ -29,7 +29,7 @@ pub enum Figure {
     Calibration,
     /// Losses compared with the supervised loss, Lemmas 3.3 and 3.4.
     Losses,
-    /// Noise in the denominator of Bayesian data augmentation.
+    /// Noise of Bayesian data augmentation.
     Noise,
     /// Positive-unlabelled learning: bias of the estimators in both scenarios, and the bound of the PUCL paper's Theorem 1.
     Unlabelled,
@@ -202,7 +202,8 @@ impl fmt::Display for Simulation {
             section(f, "L - L_SUP as a power of N (Lemmas 3.3 and 3.4)", losses)?;
         }
         if !self.noise.is_empty() {
-            let title = "Standard deviations; the denominator's is relative to its mean";
+            let title =
+                "Standard deviations; those of S (InfoNCE) and of the random factor (the others) are relative to the mean";
             section(f, title, &noise::Table(&self.noise))?;
         }
         if let Some(found) = &self.unlabelled {

@@ -62,8 +62,8 @@ impl Recovery {
         Self::of(&gains, &headrooms)
     }
 
-    /// The ratio of two means over the same seeds, with Fieller's interval (1954). `None` if the interval has no ends, because the headroom may be 0, and with
-    /// fewer than two seeds.
+    /// The ratio of two means over the same seeds, with Fieller's interval (1954). `None` if the interval has no ends, because the headroom may be 0, if the
+    /// headroom is negative, and with fewer than two seeds.
     pub(crate) fn of(gains: &[f64], headrooms: &[f64]) -> Option<Self> {
         let number = gains.len();
         if number < 2 || headrooms.len() != number {
@@ -88,7 +88,7 @@ impl Recovery {
         let a = headroom.powi(2) - squared * of_headroom;
         let b = gain * headroom - squared * of_both;
         let c = gain.powi(2) - squared * of_gain;
-        if a <= 0.0 {
+        if a <= 0.0 || headroom <= 0.0 {
             return None;
         }
         let root = (b * b - a * c).max(0.0).sqrt();

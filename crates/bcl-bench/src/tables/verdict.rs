@@ -16,7 +16,8 @@ impl TableResult {
             against_references(&self.rows, &self.pairs, self.bound)
         } else {
             let mean = |row: &RowResult| Some((row.name.clone(), row.figures.get(&self.select_by)?.mean));
-            among_all(candidates().filter_map(mean).collect(), &self.pairs, self.bound)
+            let has_oracle = candidates().count() < self.rows.len();
+            among_all(candidates().filter_map(mean).collect(), has_oracle, &self.pairs, self.bound)
         };
         sentences.extend(same_figures(&self.rows));
         // Encoders of graphs are trained on all graphs.
@@ -122,8 +123,9 @@ fn grouped(pairs: &[&Paired], bound: Option<f64>) -> String {
     groups.join("; ")
 }
 
-/// The row with the highest mean beside all others.
-fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>) -> Vec<String> {
+/// The row with the highest mean beside all others. Supervised rows (`has_oracle`) are not among them.
+fn among_all(mut means: Vec<(String, f64)>, has_oracle: bool, pairs: &[Paired], bound: Option<f64>) -> Vec<String> {
+    let aside = if has_oracle { ", supervised rows aside" } else { "" };
     means.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let Some(((best, _), others)) = means.split_first() else {
         return Vec::new();
@@ -142,13 +144,13 @@ fn among_all(mut means: Vec<(String, f64)>, pairs: &[Paired], bound: Option<f64>
     }
     if too_few.len() == others.len() {
         return vec![format!(
-            "{best} has the highest mean; with fewer than {FEWEST_SEEDS} seeds, {TOO_FEW}."
+            "{best} has the highest mean{aside}; with fewer than {FEWEST_SEEDS} seeds, {TOO_FEW}."
         )];
     }
     if behind.len() == others.len() {
-        return vec![format!("{best} is significantly better than every other row.")];
+        return vec![format!("{best} is significantly better than every other row{aside}.")];
     }
-    let mut parts = vec![format!("{best} has the highest mean")];
+    let mut parts = vec![format!("{best} has the highest mean{aside}")];
     if !equivalent.is_empty() {
         parts.push(format!(
             "equivalent within {}: {}",
@@ -236,7 +238,14 @@ mod tests {
     fn among(rows: &[(&'static str, &[f64])]) -> Vec<String> {
         let (_, pairs) = compared(rows, &all_pairs(rows.len()).collect::<Vec<_>>());
         let mean = |(name, values): &(&str, &[f64])| ((*name).to_owned(), values.iter().sum::<f64>() / values.len() as f64);
-        among_all(rows.iter().map(mean).collect(), &pairs, Some(0.001))
+        among_all(rows.iter().map(mean).collect(), false, &pairs, Some(0.001))
+    }
+
+    #[test]
+    fn supervised_rows_are_no_candidates_and_the_sentence_says_so() {
+        let means = vec![("a".to_owned(), 0.4), ("b".to_owned(), 0.3)];
+        let found = among_all(means, true, &[], None);
+        assert_eq!(found, ["a has the highest mean, supervised rows aside."]);
     }
 
     #[test]

@@ -88,20 +88,19 @@ impl Encoder {
     }
 
     /// Measures gradients in random batches against a reference, during `passes` passes over the data.
-    pub(super) fn squares(
-        &self,
-        loss: ComparedLoss,
-        batch_size: usize,
-        passes: usize,
-        reference: &[f64],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Squares {
-        let mut rates = self.rates(loss, batch_size, rng);
+    pub(super) fn squares(&self, loss: ComparedLoss, batch_size: usize, passes: usize, reference: &[f64], seed: Seed) -> Squares {
+        // Apart, so that all losses get the same batches.
+        let (rng, of_rates) = (&mut seed.rng(), &mut seed.named("rates").rng());
+        let mut rates = self.rates(loss, batch_size, of_rates);
         let scale = reference.iter().map(|slope| slope * slope).sum::<f64>();
         let num_batches = SAMPLES / batch_size;
         // Σ d, Σ |d|² over passes for their mean deviation d = ḡ - G, and Σ |g - G|² over batches.
         let (mut sum, mut squares, mut of_batches) = (vec![0.0; reference.len()], 0.0, 0.0);
         for _ in 0..passes {
+            if loss == ComparedLoss::AugmentedRunning {
+                // Rates of an earlier pass would make two passes depend on each other.
+                rates = self.rates(loss, batch_size, of_rates);
+            }
             let mut deviation = vec![0.0; reference.len()];
             for gradient in self.pass(loss, batch_size, &mut rates, rng) {
                 for ((deviation, slope), reference) in deviation.iter_mut().zip(gradient).zip(reference) {
@@ -123,7 +122,7 @@ impl Encoder {
         }
     }
 
-    /// The rates before the first pass that is measured.
+    /// The rates before a pass that is measured.
     fn rates(&self, loss: ComparedLoss, batch_size: usize, rng: &mut Xoshiro256PlusPlus) -> Rates {
         let mut rates = Rates::new(SAMPLES, loss == ComparedLoss::AugmentedExact);
         let (passes, batch_size) = match loss {
@@ -175,7 +174,7 @@ mod tests {
 
     fn bias(encoder: &Encoder, loss: ComparedLoss, batch_size: usize) -> f64 {
         let reference = encoder.whole(loss.reference());
-        let squares = encoder.squares(loss, batch_size, 6, &reference, &mut Seed(4).rng());
+        let squares = encoder.squares(loss, batch_size, 6, &reference, Seed(4));
         squares.bias.max(0.0).sqrt()
     }
 

@@ -8,7 +8,7 @@
 //! bias = |E g - G| / |G|        noise = sqrt(E |g - E g|²) / |G|
 //! ```
 //!
-//! The squared bias is estimated without bias, as the mean product of two different passes over the data.
+//! The squared bias is estimated without bias, as the mean product of two different passes over the data. Running rates are filled anew for each pass.
 //!
 //! | loss | G |
 //! | --- | --- |
@@ -136,7 +136,7 @@ pub(super) fn gradient_biases(seed: Seed, base: &SimulationConfig) -> Vec<Gradie
         let repetitions: Vec<Squares> = (0..base.repetitions as u64)
             .into_par_iter()
             // The same batches for all losses.
-            .map(|repetition| encoder.squares(loss, batch_size, passes, &reference, &mut seed.index(repetition).rng()))
+            .map(|repetition| encoder.squares(loss, batch_size, passes, &reference, seed.index(repetition)))
             .collect();
         GradientBias {
             loss,
