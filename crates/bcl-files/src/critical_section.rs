@@ -75,30 +75,37 @@ impl Drop for CriticalSection {
 mod tests {
     use super::*;
     use std::{
-        sync::atomic::{AtomicBool, Ordering},
+        sync::mpsc::{Receiver, RecvTimeoutError, channel},
         thread,
+        time::Duration,
     };
+
+    /// Runs work in a thread, and sends when it is done.
+    fn started(work: impl FnOnce() + Send + 'static) -> Receiver<()> {
+        let (sender, done) = channel();
+        thread::spawn(move || {
+            work();
+            let _ = sender.send(());
+        });
+        done
+    }
+
+    fn assert_waits(done: &Receiver<()>) {
+        let found = done.recv_timeout(Duration::from_millis(100));
+        assert_eq!(found, Err(RecvTimeoutError::Timeout));
+    }
 
     #[test]
     fn a_gate_closes_after_nested_work_and_lets_nothing_in_afterwards() {
         static GATE: Gate = Gate::new();
-        static DONE: AtomicBool = AtomicBool::new(false);
-        static ENTERED: AtomicBool = AtomicBool::new(false);
         GATE.enter();
-        let closing = thread::spawn(|| {
-            GATE.close();
-            assert!(DONE.load(Ordering::SeqCst), "it closed during a critical section");
-        });
+        let closed = started(|| GATE.close());
         GATE.enter();
         GATE.leave();
-        DONE.store(true, Ordering::SeqCst);
+        assert_waits(&closed);
         GATE.leave();
-        closing.join().unwrap();
+        closed.recv().unwrap();
         // This thread stays at the gate until the test program ends.
-        thread::spawn(|| {
-            GATE.enter();
-            ENTERED.store(true, Ordering::SeqCst);
-        });
-        assert!(!ENTERED.load(Ordering::SeqCst));
+        assert_waits(&started(|| GATE.enter()));
     }
 }

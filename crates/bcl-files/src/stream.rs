@@ -1,6 +1,6 @@
 //! A file that is written piece by piece, and is there only once it is complete.
 
-use crate::{FileError, critical_section, whole::temporary_name};
+use crate::{FileError, critical_section, temporary::TemporaryFile};
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -26,8 +26,8 @@ use std::{
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
-    /// Where it is written until it is complete; `None` if the path is no regular file, such as `/dev/stdout`, or it is finished.
-    temporary: Option<PathBuf>,
+    /// Where it is written until it is complete; `None` if the path is no regular file, such as `/dev/stdout`.
+    temporary: Option<TemporaryFile>,
     out: BufWriter<File>,
 }
 
@@ -54,13 +54,11 @@ impl WholeFile {
             }
             Err(_) => path.to_path_buf(),
         };
-        let temporary = temporary_name(&path);
-        // A crashed process with the same id may have left one.
-        let _ = fs::remove_file(&temporary);
+        let (temporary, file) = TemporaryFile::create(&path)?;
         Ok(Self {
             path,
-            out: BufWriter::new(File::create_new(&temporary)?),
             temporary: Some(temporary),
+            out: BufWriter::new(file),
         })
     }
 
@@ -68,15 +66,18 @@ impl WholeFile {
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written; the old content is then still there.
-    pub fn finish(mut self) -> Result<(), FileError> {
+    pub fn finish(self) -> Result<(), FileError> {
         let _critical = critical_section();
-        let written = self.out.flush().and_then(|()| match &self.temporary {
+        let Self {
+            path,
+            temporary,
+            mut out,
+        } = self;
+        let written = out.flush().and_then(|()| match temporary {
             None => Ok(()),
-            Some(temporary) => self.out.get_ref().sync_all().and_then(|()| fs::rename(temporary, &self.path)),
+            Some(temporary) => out.get_ref().sync_all().and_then(|()| temporary.replace(&path)),
         });
-        written.map_err(FileError::io("write", &self.path))?;
-        self.temporary = None;
-        Ok(())
+        written.map_err(FileError::io("write", &path))
     }
 }
 
@@ -87,15 +88,6 @@ impl Write for WholeFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-impl Drop for WholeFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // Do not leave a partial file behind, least of all on a full disk.
-            let _ = fs::remove_file(temporary);
-        }
     }
 }
 

@@ -1,6 +1,9 @@
-//! Escapes text from outside for terminals: ids, class names and file names come from data, and data may be hostile.
+//! Escapes text from outside for terminals and shells: ids, class names and file names come from data, and data may be hostile.
 
-use std::fmt::{Display, Write};
+use std::{
+    fmt::{Display, Write},
+    path::is_separator,
+};
 
 /// Escapes control characters, for example as `\u{1b}`, so that an id, class name or file name cannot move the cursor, set the window
 /// title or hide what follows.
@@ -36,6 +39,24 @@ pub fn printable_lines(text: impl Display) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// Quotes a word, such as a path in a command that a message advises, if a shell would read it otherwise.
+///
+/// ```
+/// use bcl_files::shell_quoted;
+///
+/// assert_eq!(shell_quoted("runs/a-0"), "runs/a-0");
+/// assert_eq!(shell_quoted("my runs/a-0"), "'my runs/a-0'");
+/// ```
+pub fn shell_quoted(word: impl Display) -> String {
+    let word = word.to_string();
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.+:@%".contains(char) || is_separator(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Shortens text from outside to `longest` characters and escapes what is not visible, to keep errors readable.
 pub fn excerpt(text: &str, longest: usize) -> String {
     let shown: String = text.escape_debug().take(longest + 1).collect();
@@ -65,6 +86,15 @@ mod tests {
         ] {
             assert_eq!(printable(text), safe);
         }
+    }
+
+    #[test]
+    fn only_words_that_the_shell_would_change_are_quoted() {
+        let words = ["runs/a-0", "", "a b", "$HOME", "ü", "o'hara"];
+        assert_eq!(
+            words.map(shell_quoted),
+            ["runs/a-0", "''", "'a b'", "'$HOME'", "'ü'", r"'o'\''hara'"]
+        );
     }
 
     #[test]

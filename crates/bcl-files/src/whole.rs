@@ -1,16 +1,15 @@
 //! Replaces files atomically.
 
-use crate::{FileError, critical_section};
+use crate::{
+    FileError, critical_section,
+    temporary::{TemporaryFile, UNFINISHED},
+};
 use serde::Serialize;
 use std::{
     fs::{self, File},
     io::{self, Write},
-    path::{Path, PathBuf},
-    process,
+    path::Path,
 };
-
-/// Suffix of the names of unfinished files.
-const UNFINISHED: &str = ".tmp";
 
 /// Replaces the content of `path` atomically: after a crash, and to any reader, it has the old content or the new, never a part.
 ///
@@ -43,33 +42,17 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(_) => path.to_path_buf(),
     };
     let _critical = critical_section();
-    let temporary = temporary_name(&path);
-    let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
-    if written.is_err() {
-        // Do not leave a partial file behind, least of all on a full disk.
-        let _ = fs::remove_file(&temporary);
-    }
-    written?;
+    let (temporary, mut file) = TemporaryFile::create(&path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    // Some systems do not rename open files.
+    drop(file);
+    temporary.replace(&path)?;
     if let Some(folder) = path.parent() {
         // Syncing the folder makes the rename durable. Not every system can do it, and consistency does not depend on it.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A crashed process with the same id may have left one.
-    let _ = fs::remove_file(path);
-    let mut file = File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// A name that is unique per process, so that two processes writing the same file do not share a temporary file.
-pub(crate) fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}{UNFINISHED}", process::id()));
-    path.with_file_name(name)
 }
 
 /// Creates a folder and its parents.
@@ -93,6 +76,7 @@ pub fn remove_unfinished(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::temporary::temporary_name;
 
     #[test]
     fn a_failed_write_leaves_the_old_content() {

@@ -1,6 +1,7 @@
 //! Finds the folders of finished runs.
 
 use super::ReportError;
+use bcl_files::shell_quoted;
 use std::{
     collections::BTreeSet,
     fmt, fs, io,
@@ -71,7 +72,7 @@ impl FoundRuns {
         } else if folder.join("recipe.toml").is_file() {
             let reason = format!(
                 "the run is not finished; continue it with: bcl-train --resume {}",
-                folder.display()
+                shell_quoted(folder.display())
             );
             self.skip(folder, &reason);
         } else if !is_named
@@ -81,7 +82,7 @@ impl FoundRuns {
         {
             let reason = format!(
                 "it is a benchmark table; show it with `bcl-bench report {}`, or pass this folder to see its runs",
-                folder.display()
+                shell_quoted(folder.display())
             );
             self.skip(folder, &reason);
         } else {
@@ -160,6 +161,14 @@ mod tests {
         assert!(error("c-0").contains("no result.json") && error("c-0").contains("--resume"));
         assert!(error("notes.txt").contains("notes.txt") && error("").contains("no result.json"));
         assert!(error("nowhere").contains("nowhere: cannot be read"));
+    }
+
+    #[test]
+    fn a_command_quotes_a_folder_with_a_space() {
+        let folder = folder_with(&["a-0/result.json", "my run-0/recipe.toml"]);
+        let found = find_runs(&[folder.path().to_path_buf()]).unwrap();
+        let reason = &found.skipped[0].reason;
+        assert!(reason.contains("--resume '") && reason.ends_with("my run-0'"), "{reason}");
     }
 
     #[cfg(unix)]

@@ -411,6 +411,19 @@ pub struct RunResult {
     pub showcase: Option<Showcase>,
 }
 
+impl RunResult {
+    /// Returns whether the epoch of its results was chosen on held-out data. Otherwise they are of the last epoch.
+    pub(crate) fn has_chosen_epoch(&self) -> bool {
+        // Runs on images hold out data only if their recipe says so, and runs on graphs never do.
+        let held_out = self.recipe["selection"]["held_out"].as_f64().unwrap_or_default();
+        match self.data.size {
+            DataSize::Interactions { .. } => true,
+            DataSize::Images { .. } => held_out > 0.0,
+            DataSize::Graphs { .. } => false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -230,6 +230,7 @@ pub(super) fn image_run(name: &str, loss: &str, seed: u64) -> (RunResult, Vec<Ep
     ]
     .into();
     result.recipe["evaluation"] = serde_json::json!({ "every": 10 });
+    result.recipe["selection"] = serde_json::json!({ "held_out": 0.0 });
     result.showcase = Some(showcase(seed));
     (result, records)
 }

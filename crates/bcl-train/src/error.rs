@@ -63,7 +63,7 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] bcl_backend::DeviceFailure),
     /// The GPU failed during training.
-    #[error("{failure}; all progress up to the last checkpoint is kept, so the run can continue with: bcl-train --resume {}", .folder.display())]
+    #[error("{failure}; all progress up to the last checkpoint is kept, so the run can continue with: bcl-train --resume {}", bcl_files::shell_quoted(.folder.display()))]
     DeviceInRun {
         /// What failed.
         failure: bcl_backend::DeviceFailure,
@@ -117,7 +117,7 @@ pub enum Error {
         code: u8,
     },
     /// The user interrupted the run; its checkpoint is written.
-    #[error("interrupted; all progress is saved, continue with: bcl-train --resume {}", .0.display())]
+    #[error("interrupted; all progress is saved, continue with: bcl-train --resume {}", bcl_files::shell_quoted(.0.display()))]
     Interrupted(PathBuf),
 }
 

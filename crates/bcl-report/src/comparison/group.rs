@@ -1,6 +1,6 @@
 //! Groups runs by data set, recipe and baseline.
 
-use super::{Choice, Interval, Intervals, Row, RowKind};
+use super::{Choice, Epochs, Interval, Intervals, Row, RowKind};
 use crate::left_out;
 use crate::result::{DataSize, DataSummary, Metrics, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,6 +95,16 @@ impl<'a> DataGroup<'a> {
     /// The runs of all recipes.
     pub(super) fn runs(&self) -> impl Iterator<Item = &'a RunResult> + Clone {
         self.recipes.iter().flat_map(|recipe| recipe.runs.values()).copied()
+    }
+
+    /// Where the epochs of the results come from.
+    pub(super) fn epochs(&self) -> Epochs {
+        let last = self.runs().filter(|run| !run.has_chosen_epoch()).count();
+        match last {
+            0 => Epochs::Chosen,
+            _ if last == self.runs().count() => Epochs::Last,
+            _ => Epochs::Mixed,
+        }
     }
 
     fn make_names_unique(&mut self) {

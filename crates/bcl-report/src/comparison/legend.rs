@@ -1,6 +1,6 @@
 //! Explains the columns, as sentences below the tables.
 
-use super::{Choice, Comparison, DataTable, Row, RowKind};
+use super::{Choice, Comparison, DataTable, Epochs, Row, RowKind};
 use crate::{
     result::{CALIBRATION_ERROR, DataSize},
     units,
@@ -16,7 +16,7 @@ impl Comparison {
         }
         let of_images = |table: &DataTable| matches!(table.data.size, DataSize::Images { .. });
         let of_graphs = |table: &DataTable| matches!(table.data.size, DataSize::Graphs { .. });
-        if self.tables.iter().any(|table| !of_images(table) && !of_graphs(table)) {
+        if self.tables.iter().any(|table| table.epochs == Epochs::Chosen) {
             lines.push(
                 "validation: test metrics at the epoch chosen on the validation set, after refitting on all training data."
                     .to_owned(),
@@ -32,9 +32,17 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        if self.tables.iter().any(probed_images) {
+        let probed = |epochs| self.tables.iter().any(|table| table.epochs == epochs && probed_images(table));
+        if probed(Epochs::Last) {
             lines.push(
                 "last epoch: test metrics of frozen features after the last epoch; nothing was chosen on the test set."
+                    .to_owned(),
+            );
+        }
+        if probed(Epochs::Mixed) {
+            lines.push(
+                "last or chosen epoch: test metrics of frozen features after the last epoch, or with selection.held_out at the epoch \
+                 chosen on the validation set, after refitting on all training data; nothing was chosen on the test set."
                     .to_owned(),
             );
         }

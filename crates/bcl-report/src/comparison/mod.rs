@@ -10,7 +10,7 @@ pub(crate) mod text;
 
 use super::interval::{CONFIDENCE, Interval};
 use super::metric_names::{all_metrics, decimals, default_metrics, higher_is_better, in_order};
-use crate::result::{DataSize, DataSummary, RunResult};
+use crate::result::{DataSummary, RunResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -41,6 +41,9 @@ pub struct Comparison {
 pub struct DataTable {
     /// The data set.
     pub data: DataSummary,
+    /// Where the epochs of its results come from.
+    #[serde(skip)]
+    pub(crate) epochs: Epochs,
     /// Names of the metrics of this table, in the order of the columns. JSON has them as keys of the rows.
     #[serde(skip)]
     pub metrics: Vec<String>,
@@ -113,15 +116,6 @@ impl Choice {
     /// Both choices, the unbiased one first.
     pub const ALL: [Self; 2] = [Self::Validation, Self::Oracle];
 
-    /// The column heading in a table on this data set. Runs on images and graphs have a fixed number of epochs, so their heading is `last
-    /// epoch`.
-    pub fn title(self, data: &DataSummary) -> &'static str {
-        match (self, data.size) {
-            (Self::Validation, DataSize::Images { .. } | DataSize::Graphs { .. }) => "last epoch",
-            _ => self.name(),
-        }
-    }
-
     /// The name used in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -129,6 +123,17 @@ impl Choice {
             Self::Oracle => "oracle",
         }
     }
+}
+
+/// Where the epochs of the unbiased results of a table come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Epochs {
+    /// All runs chose theirs on held-out data.
+    Chosen,
+    /// All runs have the metrics of their last epoch.
+    Last,
+    /// Some runs chose theirs, and the others have the metrics of their last epoch.
+    Mixed,
 }
 
 impl Comparison {
@@ -161,6 +166,7 @@ impl Comparison {
                 let metrics = choose(group);
                 DataTable {
                     data: group.data.clone(),
+                    epochs: group.epochs(),
                     rows: group.rows(&metrics, &mut notes),
                     differences: paired::differences(group, &metrics),
                     metrics,
@@ -198,6 +204,15 @@ impl Difference {
 }
 
 impl DataTable {
+    /// The column heading of a choice of epoch.
+    pub fn title(&self, choice: Choice) -> &'static str {
+        match (choice, self.epochs) {
+            (Choice::Validation, Epochs::Last) => "last epoch",
+            (Choice::Validation, Epochs::Mixed) => "last or chosen epoch",
+            _ => choice.name(),
+        }
+    }
+
     /// Returns whether any recipe has metrics for `choice`; tables leave out a column without any.
     pub fn has(&self, choice: Choice) -> bool {
         let mut recipes = self.rows.iter().filter(|row| row.kind == RowKind::Recipe);

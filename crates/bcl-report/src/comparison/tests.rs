@@ -207,6 +207,27 @@ fn runs_of_several_kinds_have_the_tables_of_each_kind() {
 }
 
 #[test]
+fn heading_and_legend_say_whether_the_epochs_of_images_were_chosen() {
+    let run = |name: &str, held_out: f64| {
+        let (mut run, _) = sample::image_run(name, "info_nce", 0);
+        run.recipe["selection"]["held_out"] = held_out.into();
+        run
+    };
+    for (runs, heading) in [
+        (vec![run("a", 0.0), run("b", 0.0)], "last epoch"),
+        (vec![run("a", 0.1), run("b", 0.2)], "validation"),
+        (vec![run("a", 0.0), run("b", 0.1)], "last or chosen epoch"),
+    ] {
+        let comparison = Comparison::with_default_metrics(&runs);
+        assert_eq!(comparison.tables[0].title(Choice::Validation), heading);
+        let legend = comparison.legend();
+        let mut explained = legend.iter().filter_map(|line| line.split_once(": test metrics"));
+        assert_eq!(explained.next().map(|(heading, _)| heading), Some(heading), "{legend:?}");
+        assert_eq!(explained.next(), None);
+    }
+}
+
+#[test]
 fn recipes_without_a_common_metric_have_no_difference() {
     let mut runs = [run_with("a", "info_nce", 0, 0.4), run_with("b", "bayesian", 0, 0.5)];
     for (run, cutoff) in runs.iter_mut().zip(["@5", "@10"]) {

@@ -53,7 +53,7 @@ impl DataTable {
                         text.into()
                     }
                 });
-                grid.push([choice.title(&self.data), metric], cells);
+                grid.push([self.title(choice), metric], cells);
             }
         }
         grid.table()
@@ -73,7 +73,7 @@ impl DataTable {
                     .differences
                     .iter()
                     .map(|difference| figure(difference.figures(choice), metric, true));
-                grid.push([choice.title(&self.data), metric], aligned(texts).into_iter().map(Cell::from));
+                grid.push([self.title(choice), metric], aligned(texts).into_iter().map(Cell::from));
             }
         }
         grid.table()

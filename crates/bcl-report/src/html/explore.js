@@ -123,12 +123,12 @@
     chart();
   };
 
-  // Sorting: each header becomes a button. Numbers come before texts, and missing values last.
+  // Sorting: each header becomes a button. Missing values come last in both directions.
   const heads = [...table.tHead.rows[0].cells];
-  const compare = (a, b) => {
+  const compare = (a, b, sign) => {
     if (a === "–" || b === "–") return a === b ? 0 : a === "–" ? 1 : -1;
     const [x, y] = [number(a), number(b)];
-    return x !== null && y !== null ? x - y : a.localeCompare(b, undefined, { numeric: true });
+    return sign * (x !== null && y !== null ? x - y : a.localeCompare(b, undefined, { numeric: true }));
   };
   heads.forEach((cell, column) => {
     const isTime = cell.textContent === "time";
@@ -140,7 +140,7 @@
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
       const text = (row) => (isTime ? String(runs[rows.indexOf(row)].seconds) : row.cells[column].textContent);
       const texts = new Map(rows.map((row) => [row, text(row)]));
-      const sorted = [...rows].sort((a, b) => compare(texts.get(a), texts.get(b)) * (down ? -1 : 1));
+      const sorted = [...rows].sort((a, b) => compare(texts.get(a), texts.get(b), down ? -1 : 1));
       body.replaceChildren(...sorted);
     });
   });

@@ -40,7 +40,7 @@ fn grouped_head(results: &DataTable, columns: &[(Choice, &str)]) -> String {
         format!(
             "<th scope=\"colgroup\" colspan=\"{}\">{}</th>",
             group.len(),
-            group[0].0.title(&results.data)
+            results.title(group[0].0)
         )
     });
     format!(
@@ -92,7 +92,7 @@ fn all_figures(results: &DataTable) -> String {
         });
         row(&escape(metric), figures)
     });
-    let head = head(std::iter::once(Choice::Validation.title(&results.data).to_owned()).chain(names));
+    let head = head(std::iter::once(results.title(Choice::Validation).to_owned()).chain(names));
     format!(
         "<details>\n<summary>All metrics</summary>\n{}</details>\n",
         table("All metrics", Cells::Numbers, &head, &body)

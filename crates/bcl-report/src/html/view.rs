@@ -2,7 +2,7 @@
 
 use crate::comparison::group;
 use crate::metric_names::last_accuracy;
-use crate::result::{DataSize, DataSummary, EpochRecord, Phase, RunResult};
+use crate::result::{DataSummary, EpochRecord, Phase, RunResult};
 use crate::{Comparison, DataTable, default_metrics};
 
 /// The most recipes of a data set that have charts of their own, and lines of single seeds beside their means: a page of hundreds of runs opens
@@ -137,9 +137,8 @@ impl<'a> DataView<'a> {
 impl DataView<'_> {
     /// Returns whether results come from the last epoch (images, graphs) rather than from an epoch chosen on the validation set.
     pub(super) fn is_of_last_epoch(&self) -> bool {
-        let selects = |(_, records): &Run<'_>| records.iter().any(|record| record.phase == Phase::Selection);
-        let has_length = !matches!(self.data.size, DataSize::Interactions { .. });
-        has_length && !self.recipes.iter().flat_map(|recipe| &recipe.runs).any(selects)
+        let mut runs = self.recipes.iter().flat_map(|recipe| &recipe.runs);
+        !runs.any(|(result, _)| result.has_chosen_epoch())
     }
 }
 

@@ -67,20 +67,40 @@ impl Saved {
         })
     }
 
-    /// The files that its recipe names, which no flag may overwrite.
+    /// The files that its recipe names, which no flag may overwrite. Titles and initial weights may be missing: a finished run does not need them.
     ///
     /// # Errors
-    /// Returns an error if a file is missing.
+    /// Returns an error if a file of interactions is missing.
     pub fn inputs(&self) -> Result<Vec<PathBuf>, Error> {
         match self {
-            Self::Recommender(run) => Ok(run.recipe.data.files(&run.search)?),
+            Self::Recommender(run) => {
+                let mut data = run.recipe.data.clone();
+                let titles = data.items.take().and_then(|file| run.search.find("data.items", &file).ok());
+                Ok(data.files(&run.search)?.into_iter().chain(titles).collect())
+            }
             Self::Images(run) => {
                 let weights = run.recipe.encoder.weights().into_iter();
                 Ok(weights
-                    .map(|file| run.search.find("encoder.weights", file))
-                    .collect::<Result<_, _>>()?)
+                    .filter_map(|file| run.search.find("encoder.weights", file).ok())
+                    .collect())
             }
             Self::Graphs(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Names of the files with the embeddings of its data, as its kind writes them; a run without test images writes fewer.
+    pub fn embeddings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Recommender(_) => &["users.csv", "users.npy", "items.csv", "items.npy"],
+            Self::Images(_) => &[
+                "train.csv",
+                "train.npy",
+                "train_labels.npy",
+                "test.csv",
+                "test.npy",
+                "test_labels.npy",
+            ],
+            Self::Graphs(_) => &["graphs.csv", "graphs.npy", "graphs_labels.npy"],
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{checkpoint, data_record::DataRecord};
 use crate::error::Error;
 use bcl_data::SearchPath;
-use bcl_files::{FolderLock, checksums, notice};
+use bcl_files::{FolderLock, checksums, notice, shell_quoted};
 use bcl_recipe::Recipe;
 use bcl_report::{
     result::{EpochRecord, Phase, RunResult},
@@ -50,7 +50,10 @@ pub fn load_model<E: Module + ModuleDisplay>(encoder: E, folder: &RunFolder) -> 
                 file.display()
             )
         } else {
-            format!("{run} has no weights yet; finish the run with: bcl-train --resume {run}")
+            format!(
+                "{run} has no weights yet; finish the run with: bcl-train --resume {}",
+                shell_quoted(folder.path().display())
+            )
         }));
     }
     let broken = |error: &dyn std::fmt::Display| {
@@ -115,6 +118,15 @@ struct Stored {
 }
 
 impl Invocation {
+    /// Refuses a folder whose path `run.json` cannot hold.
+    fn check_paths(&self) -> Result<(), Error> {
+        let mut folders = [Some(self.search.data_dir()), self.search.recipe_dir()].into_iter().flatten();
+        match folders.find(|folder| folder.to_str().is_none()) {
+            None => Ok(()),
+            Some(folder) => Err(Error::Input(format!("{} is not UTF-8; rename the folder", folder.display()))),
+        }
+    }
+
     /// Refuses a tuning trial, which was trained on a part of the training data only.
     ///
     /// # Errors
@@ -139,6 +151,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be created or written to.
     pub fn create(out: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
+        invocation.check_paths()?;
         Self::reserve(&recipe.run_folder(out))?.start(recipe, invocation, data)
     }
 
@@ -154,6 +167,7 @@ impl RunFolder {
         data: &DataRecord,
         prepare: impl FnOnce(&Self) -> Result<(), Error>,
     ) -> Result<Self, Error> {
+        invocation.check_paths()?;
         let folder = Self::reserve(first)?;
         match prepare(&folder) {
             Ok(()) => folder.start(recipe, invocation, data),
@@ -182,9 +196,16 @@ impl RunFolder {
                 return Err(Error::io("create", path)(error));
             }
             number += 1;
-            path = PathBuf::from(format!("{}.{number}", first.display()));
+            path = Self::numbered(first, number);
         }
         Self { path, lock: None }.locked()
+    }
+
+    /// A path with a number appended: `runs/a-0.2`.
+    pub fn numbered(first: &Path, number: usize) -> PathBuf {
+        let mut path = first.as_os_str().to_owned();
+        path.push(format!(".{number}"));
+        path.into()
     }
 
     /// Creates or reopens the folder of a run at exactly this path, and locks it. An existing one must have the same recipe, seed and data.
@@ -192,6 +213,7 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds another run, is locked by another process, or cannot be created or written to.
     pub fn at(path: &Path, recipe: &Recipe, invocation: &Invocation, data: &DataRecord) -> Result<Self, Error> {
+        invocation.check_paths()?;
         bcl_files::create_folder(path)?;
         let path = path.to_path_buf();
         let folder = Self { path, lock: None }.locked()?;
@@ -269,8 +291,9 @@ impl RunFolder {
     /// Writes `run.json`: how the run was called, or where its data are now. Requires the folder's lock.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the path of a folder is not UTF-8, or the file cannot be written.
     pub fn record(&self, invocation: &Invocation) -> Result<(), Error> {
+        invocation.check_paths()?;
         let stored = Stored {
             format: FORMAT,
             invocation: invocation.clone(),
@@ -485,6 +508,24 @@ mod tests {
             folders.map(|folder| folder.path).collect()
         });
         assert_eq!(folders.len(), RUNS);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_utf_8_is_refused_before_there_is_a_folder() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let out = tempfile::tempdir().expect("a folder");
+        let strange = Path::new(OsStr::from_bytes(b"/data-\xff"));
+        let elsewhere = Invocation {
+            search: SearchPath::new(None, strange),
+            ..invocation()
+        };
+        let runs = out.path().join("runs");
+        let error = RunFolder::create(&runs, &recipe(), &elsewhere, &data()).expect_err("not UTF-8");
+        assert!(error.to_string().contains("is not UTF-8; rename the folder"), "{error}");
+        assert!(!runs.exists());
+        let numbered = RunFolder::numbered(strange, 2);
+        assert_eq!(numbered.as_os_str().as_bytes(), b"/data-\xff.2");
     }
 
     #[test]

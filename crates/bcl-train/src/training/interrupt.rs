@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     processes::{self, OnSignal},
 };
-use bcl_files::{finish_critical_sections, notice};
+use bcl_files::{finish_critical_sections, notice, remove_temporary_files};
 use std::{
     fmt::Display,
     process,
@@ -36,7 +36,7 @@ const INTERRUPTED: i32 = 130;
 /// The first signal requests the returned [`Stop`]. Training ends after the current step, with a checkpoint. Work that is not
 /// [registered](Stop::register), such as loading data, fitting a baseline or evaluating features, has nothing to save
 /// and ends at once. So does a step of more than 1.5 seconds; its run can continue from the last checkpoint. Files that are
-/// being written are completed first. A second signal, at least 0.3 seconds after the first, ends the process immediately.
+/// being written are completed first, or removed if they are written piece by piece. A second signal, at least 0.3 seconds after the first, ends the process immediately.
 ///
 /// Processes that were started together also listen to SIGUSR1, which asks all of them to stop. Their step and checkpoint may take 100 seconds,
 /// because no process can end without the others.
@@ -71,7 +71,7 @@ impl Requests {
                 .get()
                 .is_some_and(|first| now.duration_since(*first) > SAME_REQUEST)
             {
-                process::exit(INTERRUPTED);
+                exit();
             }
             return;
         }
@@ -107,5 +107,11 @@ fn end(stop: &Stop, grace: Duration) {
     };
     let advice = stop.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
     notice::error(format_args!("interrupted{lost}{advice}"));
+    exit();
+}
+
+/// Ends the process. No value is dropped, so files that are not complete are removed here.
+fn exit() -> ! {
+    remove_temporary_files();
     process::exit(INTERRUPTED);
 }

@@ -68,6 +68,7 @@ fn run(command: Command) -> Result<(), Error> {
                 args.compute.data.as_deref(),
                 &open(&args.compute, args.output)?,
                 &out,
+                args.output.json,
             )
         }
         Command::Recommend(args) => {

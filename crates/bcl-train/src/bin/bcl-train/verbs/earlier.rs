@@ -1,7 +1,7 @@
 //! Runs that earlier commands left in the folder for runs.
 
 use super::Finished;
-use bcl_files::{checksums, notice};
+use bcl_files::{checksums, notice, shell_quoted};
 use bcl_recipe::{Difference, Recipe, of_kind};
 use bcl_report::read_run;
 use bcl_train::{
@@ -37,7 +37,7 @@ impl EarlierRun {
 
     /// The runs in a folder and in those beside it whose names have a number appended. Tuning trials and folders of anything else are left out.
     pub(super) fn at(first: &Path) -> Vec<Self> {
-        let numbered = (2..).map(|number| PathBuf::from(format!("{}.{number}", first.display())));
+        let numbered = (2..).map(|number| RunFolder::numbered(first, number));
         std::iter::once(first.to_path_buf())
             .chain(numbered)
             .take_while(|path| path.exists())
@@ -98,8 +98,9 @@ pub(super) fn finished_run(out: &Path, recipe: &Recipe, data: &DataRecord) -> Re
             return Ok(Some((path.to_path_buf(), read_run(path)?)));
         }
         notice::note(format_args!(
-            "{run} is unfinished and left as it is; a new run is trained (to continue the unfinished one: bcl-train --resume {run})",
-            run = path.display()
+            "{} is unfinished and left as it is; a new run is trained (to continue the unfinished one: bcl-train --resume {})",
+            path.display(),
+            shell_quoted(path.display())
         ));
     }
     Ok(None)

@@ -56,7 +56,7 @@ pub(crate) fn evaluate(args: &Evaluate, backend: &Backend) -> Result<(), Error> 
 }
 
 fn encoder_of_graphs(run: SavedRun<GraphRecipe>, backend: &Backend, args: &Evaluate) -> Result<(), Error> {
-    let path = run.folder.path().to_owned();
+    let path = run.folder.path().display().to_string();
     let trained = TrainedGraphEncoder::open(run, backend)?;
     let evaluation = trained.evaluate()?;
     if args.output.json {
@@ -78,7 +78,7 @@ fn encoder_of_graphs(run: SavedRun<GraphRecipe>, backend: &Backend, args: &Evalu
 }
 
 fn encoder_of_images(run: SavedRun<ImageRecipe>, backend: &Backend, args: &Evaluate) -> Result<(), Error> {
-    let (path, name) = (run.folder.path().to_owned(), run.recipe.name.clone());
+    let (path, name) = (run.folder.path().display().to_string(), run.recipe.name.clone());
     let fractions = args.label_fractions.as_ref().map(|LabelFractions(fractions)| &**fractions);
     let evaluation = images::evaluate(run, backend, fractions).map_err(|error| match error {
         Error::Unlabelled { data } => Error::Input(format!(
@@ -119,9 +119,9 @@ fn recommender(run: SavedRun<RecommenderRecipe>, backend: &Backend, args: &Evalu
     }
     let (users, metrics) = (evaluation.users, &evaluation.metrics);
     if args.output.json {
-        let mut object = json!({ "run": trained.run, "users": users, "metrics": metrics });
+        let mut object = json!({ "run": trained.run.display().to_string(), "users": users, "metrics": metrics });
         if let Some(test) = &args.test {
-            object["test"] = json!(test);
+            object["test"] = json!(test.display().to_string());
         }
         if args.fold_in {
             object["fold_in"] = json!(true);

@@ -6,7 +6,7 @@ use super::{
     session::Session,
 };
 use bcl_data::SearchPath;
-use bcl_files::{checksums, notice};
+use bcl_files::{checksums, notice, shell_quoted};
 use bcl_recipe::{Recipe, RunRecipe, of_kind};
 use bcl_report::{
     read_run,
@@ -86,7 +86,8 @@ impl Extension<'_> {
 
     /// Checks that a longer run would be an exact continuation.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let run = self.shorter.folder.path().display();
+        let path = self.shorter.folder.path();
+        let run = path.display();
         let (before, now) = (self.shorter.epochs(), epochs(self.longer));
         if now < before {
             return Err(Error::Input(format!(
@@ -96,7 +97,8 @@ impl Extension<'_> {
         }
         if !self.shorter.is_finished() {
             return Err(Error::Input(format!(
-                "{run} is not finished, and only finished runs can be extended; finish it with: bcl-train --resume {run}"
+                "{run} is not finished, and only finished runs can be extended; finish it with: bcl-train --resume {}",
+                shell_quoted(path.display())
             )));
         }
         match of_kind!(self.longer, recipe => recipe.spread_over_epochs()) {

@@ -1,6 +1,6 @@
 //! What to try after the quickstart.
 
-use bcl_files::notice;
+use bcl_files::{notice, shell_quoted};
 use bcl_train::training::DataRecord;
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub(crate) fn suggest(runs: &[PathBuf]) {
 
 /// The commands, each with what it does.
 fn commands(run: &Path, user: &str) -> [(String, &'static str); 3] {
-    let [folder, run] = [run.parent().unwrap_or(run), run].map(|path| quoted(&path.display().to_string()));
-    let user = quoted(user);
+    let [folder, run] = [run.parent().unwrap_or(run), run].map(|path| shell_quoted(path.display()));
+    let user = shell_quoted(user);
     [
         (
             format!("bcl-train recommend {run} --user {user} --top 5"),
@@ -38,16 +38,6 @@ fn commands(run: &Path, user: &str) -> [(String, &'static str); 3] {
     ]
 }
 
-/// A word as the shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./+:@%".contains(char);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,11 +51,5 @@ mod tests {
         );
         assert!(report.starts_with("bcl-train report 'my runs/quickstart' "), "{report}");
         assert!(own.contains("data={file="), "{own}");
-    }
-
-    #[test]
-    fn only_words_that_the_shell_would_change_are_quoted() {
-        let words = ["runs/a-0", "", "a b", "$HOME", "ü"];
-        assert_eq!(words.map(quoted), ["runs/a-0", "''", "'a b'", "'$HOME'", "'ü'"]);
     }
 }

@@ -11,31 +11,42 @@ use bcl_train::{
     error::Error,
     kinds::{Saved, SavedRun, graphs::TrainedGraphEncoder, images, interactions::TrainedRecommender},
 };
-use std::path::{Path, PathBuf};
+use serde_json::json;
+use std::{
+    path::{Path, PathBuf},
+    slice,
+};
 
 /// Writes the embeddings of a run into a folder: users and items as CSV, or the features of images and graphs as CSV and NumPy arrays.
 ///
 /// # Errors
 /// Returns an error if the run cannot be read or the files cannot be written.
-pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path) -> Result<(), Error> {
-    let tables = ["users.csv", "items.csv"].map(|name| out.join(name));
-    for table in &tables {
-        refuse_overwriting("--out", table, &["csv"])?;
-    }
+pub(crate) fn embed(run: &Path, data_dir: Option<&Path>, backend: &Backend, out: &Path, json: bool) -> Result<(), Error> {
     let _working = working("embedding the data of", run);
     let saved = Saved::open(run, data_dir)?;
-    for table in &tables {
-        keep_inputs("--out", table, &saved, [])?;
+    for file in saved.embeddings().iter().map(|name| out.join(name)) {
+        refuse_overwriting("--out", &file, &[])?;
+        keep_inputs("--out", &file, &saved, [])?;
     }
     let files = match saved {
         Saved::Recommender(run) => TrainedRecommender::open(*run, backend)?.embed(out)?,
         Saved::Images(run) => images::embed(&run, backend, out)?,
         Saved::Graphs(run) => TrainedGraphEncoder::open(*run, backend)?.embed(out)?,
     };
-    for file in files {
-        println!("{}", printable(file.display()));
-    }
+    print_files(&files, json);
     Ok(())
+}
+
+/// Prints the files that were written.
+fn print_files(files: &[PathBuf], json: bool) {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    if json {
+        println!("{:#}", json!({ "files": names }));
+    } else {
+        for name in names {
+            println!("{}", printable(name));
+        }
+    }
 }
 
 /// Checks that the file of a flag is none that the run or the command reads.
@@ -96,7 +107,7 @@ pub(crate) fn export(args: &Export, backend: &Backend) -> Result<(), Error> {
             )));
         }
     }
-    println!("{}", printable(out.display()));
+    print_files(slice::from_ref(out), args.output.json);
     Ok(())
 }
 

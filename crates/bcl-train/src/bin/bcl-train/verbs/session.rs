@@ -3,7 +3,7 @@
 use bcl_backend::Backend;
 use bcl_collective::Collective;
 use bcl_data::SearchPath;
-use bcl_files::notice;
+use bcl_files::{notice, shell_quoted};
 use bcl_recipe::Recipe;
 use bcl_train::{
     error::Error,
@@ -55,7 +55,7 @@ pub(crate) enum Earlier {
 impl Session {
     /// What a run needs beside its recipe and its data. The advice for an interruption names its folder.
     pub(super) fn around<'a>(&'a self, folder: &'a RunFolder, search: &'a SearchPath) -> Surroundings<'a> {
-        let run = folder.path().display();
+        let run = shell_quoted(folder.path().display());
         self.stop.advise(Some(format!(
             "continue from the last checkpoint with: bcl-train --resume {run}"
         )));

@@ -9,7 +9,7 @@ use super::*;
 use bcl_collective::{Alone, Checked, Collective, Threads};
 use bcl_core::{Estimator, EstimatorConfig, Reduction};
 use bcl_methods::Detected;
-use deviations::Deviations;
+use deviations::{Deviations, larger};
 use wide::Wide;
 
 fn start_in(config: &MethodConfig, precision: Precision) -> MethodStart {
@@ -66,7 +66,7 @@ impl Outcome {
         }
         let of_loss = (self.loss - whole.loss).abs() / whole.loss.abs().max(0.1);
         assert!(length > 0.0);
-        (difference / length).sqrt().max(of_loss)
+        larger((difference / length).sqrt(), of_loss)
     }
 }
 

@@ -52,6 +52,8 @@ fn list(args: &ListData) {
 }
 
 fn described(manifest: &Manifest, dir: &Path) -> Value {
+    let found = files(manifest, dir).into_iter();
+    let found: Vec<String> = found.map(|path| path.display().to_string()).collect();
     json!({
         "name": manifest.name,
         "title": manifest.title,
@@ -60,7 +62,7 @@ fn described(manifest: &Manifest, dir: &Path) -> Value {
         "licence": manifest.licence,
         "sources": manifest.sources,
         "access": manifest.access.as_deref().map(str::trim),
-        "files": files(manifest, dir),
+        "files": found,
     })
 }
 

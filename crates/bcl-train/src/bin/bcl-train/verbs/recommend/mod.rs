@@ -65,8 +65,8 @@ pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Res
     let known_user = |user: &str| users.get(user).ok_or_else(|| unknown("--user", user, users, "users", name));
     let known_item = |item: &str| items.get(item).ok_or_else(|| unknown("--item", item, items, "items", name));
     match args {
-        Recommend { user: Some(user), .. } => print(&trained.recommend(known_user(user)?, options)?, args),
-        Recommend { item: Some(item), .. } => print(&trained.similar(known_item(item)?, options.top)?, args),
+        Recommend { user: Some(user), .. } => print(trained.recommend(known_user(user)?, options)?, args),
+        Recommend { item: Some(item), .. } => print(trained.similar(known_item(item)?, options.top)?, args),
         Recommend {
             users: Some(file),
             out: Some(out),
@@ -84,9 +84,9 @@ pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Res
         } => write_items(trained, options.top, out, stop)?,
         Recommend {
             items_file: Some(file), ..
-        } => print(&trained.recommend_to_new(&items_of_file(trained, file)?, options)?, args),
+        } => print(trained.recommend_to_new(&items_of_file(trained, file)?, options)?, args),
         _ => print(
-            &trained.recommend_to_new(&items_of_flag(trained, &args.items)?, options)?,
+            trained.recommend_to_new(&items_of_flag(trained, &args.items)?, options)?,
             args,
         ),
     }
@@ -94,16 +94,18 @@ pub(crate) fn recommend(args: &Recommend, backend: &Backend, stop: &Stop) -> Res
 }
 
 /// Prints a list with its notes.
-fn print(recommendation: &Recommendations, args: &Recommend) {
+fn print(mut recommendation: Recommendations, args: &Recommend) {
     if let Some(note) = recommendation.note() {
         notice::note(note);
     }
     if args.output.json {
+        // JSON cannot hold a path that is not UTF-8.
+        recommendation.run = recommendation.run.display().to_string().into();
         println!("{:#}", json!(recommendation));
     } else if recommendation.items.is_empty() {
         println!("No item is left to recommend.");
     } else {
-        print!("{}", table::of(recommendation).render(&TextStyle::of_stdout()));
+        print!("{}", table::of(&recommendation).render(&TextStyle::of_stdout()));
     }
 }
 

@@ -50,7 +50,12 @@ fn as_json(index: &ImageIndex, args: &Duplicates, groups: &[Vec<Duplicate>]) -> 
         })
     };
     let groups: Vec<Vec<Value>> = groups.iter().map(|group| group.iter().map(member).collect()).collect();
-    json!({ "run": index.run, "images": index.images.len(), "threshold": args.threshold, "groups": groups })
+    json!({
+        "run": index.run.display().to_string(),
+        "images": index.images.len(),
+        "threshold": args.threshold,
+        "groups": groups,
+    })
 }
 
 /// One row per image that has a near-duplicate.

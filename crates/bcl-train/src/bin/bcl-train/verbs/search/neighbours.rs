@@ -35,7 +35,7 @@ pub(super) fn answer(index: &ImageIndex, args: &Neighbours, queries: &Collection
         let queries: Vec<Value> = found.iter().enumerate().map(of).collect();
         println!(
             "{:#}",
-            json!({ "run": index.run, "images": index.images.len(), "queries": queries })
+            json!({ "run": index.run.display().to_string(), "images": index.images.len(), "queries": queries })
         );
     } else {
         print!("{}", table(index, queries, &found).render(&TextStyle::of_stdout()));

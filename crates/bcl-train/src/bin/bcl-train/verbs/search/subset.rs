@@ -3,20 +3,17 @@
 use super::page as pages;
 use crate::cli::Subset;
 use bcl_eval::search::Cover;
-use bcl_files::input;
-use bcl_files::{notice, write_whole};
+use bcl_files::{input, notice, write_whole};
 use bcl_report::page::PictureGroup;
 use bcl_train::{
     error::Error,
     kinds::images::search::{ImageIndex, SearchedImages, SubsetOptions},
 };
 use serde_json::json;
-use std::{io::Read, path::Path};
+use std::path::Path;
 
 /// Pictures on the page.
 const PICTURES: usize = 500;
-/// Largest list of chosen files that is read.
-const LONGEST_LIST: u64 = 1 << 30;
 
 pub(super) fn answer(index: &ImageIndex, args: &Subset) -> Result<(), Error> {
     let given = match &args.chosen {
@@ -66,18 +63,15 @@ fn check_classes(images: &SearchedImages) -> Result<(), Error> {
 /// Reads a list of images, such as one that this verb wrote.
 fn chosen_already(images: &SearchedImages, list: &Path) -> Result<Vec<usize>, Error> {
     let refused = |line: usize, problem: &str| Err(Error::Input(format!("--chosen {}: line {line}: {problem}", list.display())));
-    let mut text = String::new();
-    input::open(list)
-        .and_then(|file| file.take(LONGEST_LIST).read_to_string(&mut text))
-        .map_err(|error| {
-            Error::Input(format!(
-                "--chosen {}: cannot be read: {error}; name a list of paths",
-                list.display()
-            ))
-        })?;
+    let text = input::read_text(list, input::MOST_WHOLE).map_err(|error| {
+        Error::Input(format!(
+            "--chosen {}: cannot be read: {error}; name a list of paths",
+            list.display()
+        ))
+    })?;
     let indices = images.indices();
     let mut rows = Vec::new();
-    for (line, name) in (1..).zip(text.lines()) {
+    for (line, name) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         if name.is_empty() {
             continue;
         }
@@ -112,7 +106,12 @@ fn print(index: &ImageIndex, args: &Subset, cover: &Cover) -> Result<(), Error> 
     if args.output.json {
         println!(
             "{:#}",
-            json!({ "run": index.run, "images": index.images.len(), "least_similarity": cover.least_similarity, "files": names })
+            json!({
+                "run": index.run.display().to_string(),
+                "images": index.images.len(),
+                "least_similarity": cover.least_similarity,
+                "files": names,
+            })
         );
     } else if args.out.is_none() {
         print!("{}", bcl_files::printable_lines(&list));
