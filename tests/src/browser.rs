@@ -107,6 +107,9 @@ impl Browser {
     }
 
     /// Opens a page in a window of this width, in dark colours or in light ones.
+    ///
+    /// # Panics
+    /// Panics if the browser cannot load it.
     pub fn open(&mut self, url: &str, width: u32, dark: bool) {
         let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
@@ -114,7 +117,8 @@ impl Browser {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
         self.errors.clear();
-        self.call("Page.navigate", json!({"url": url}));
+        let navigation = self.call("Page.navigate", json!({"url": url}));
+        assert!(navigation["errorText"].is_null(), "{url}: {}", navigation["errorText"]);
         // A call waits until the new page runs scripts, which is before all of it is there.
         let loaded = "new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', () => done()))";
         self.evaluate(loaded);

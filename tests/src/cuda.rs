@@ -24,9 +24,20 @@ pub struct Toolkit(PathBuf);
 
 impl Toolkit {
     /// Finds the compilers.
+    ///
+    /// # Panics
+    /// Panics if they are missing from the folder that the environment names: who names one wants these tests.
     pub fn find() -> Option<Self> {
-        let folder = below_root("BCL_CUDA_TOOLKIT", "target/cuda-toolkit").join("nvidia/cu13");
-        folder.join("lib/libnvrtc.so").exists().then_some(Self(folder))
+        let variable = "BCL_CUDA_TOOLKIT";
+        let folder = below_root(variable, "target/cuda-toolkit").join("nvidia/cu13");
+        let library = folder.join("lib/libnvrtc.so");
+        let is_there = library.exists();
+        assert!(
+            is_there || env::var_os(variable).is_none(),
+            "there are no compilers in the folder that {variable} names: {} is missing",
+            library.display()
+        );
+        is_there.then_some(Self(folder))
     }
 
     /// The folder of the libraries.

@@ -287,6 +287,19 @@ pub fn small_graph_recipe(folder: &Path) -> PathBuf {
     path
 }
 
+/// Leaves a finished run as an interruption within its last epoch does.
+pub fn forget_the_last_checkpoint(run: &Path) {
+    fs::remove_file(run.join("result.json")).expect("it was there");
+    let step = |path: &Path| -> Option<u64> { path.file_stem()?.to_str()?.rsplit_once('-')?.1.parse().ok() };
+    let files = fs::read_dir(run.join("checkpoints/training")).expect("checkpoints").flatten();
+    let files: Vec<PathBuf> = files.map(|file| file.path()).filter(|file| step(file).is_some()).collect();
+    let last = files.iter().filter_map(|file| step(file)).max().expect("a checkpoint");
+    assert!(files.iter().any(|file| step(file) < Some(last)), "{files:?}");
+    for file in files.iter().filter(|file| step(file) == Some(last)) {
+        fs::remove_file(file).expect("it was there");
+    }
+}
+
 /// The results of a finished run that must not depend on interruptions: everything except times and memory.
 pub fn lasting_figures(run: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(run.join("result.json")).expect("a finished run has a result");

@@ -105,6 +105,20 @@ fn a_finished_recommender_answers_in_bulk_for_new_users_and_about_items() {
     says_that_no_item_is_left(folder);
     refuses_bad_flags(folder);
     evaluates_otherwise(folder);
+    works_without_titles(folder);
+}
+
+fn works_without_titles(folder: &Path) {
+    fs::remove_file(folder.join("items.csv")).expect("it was there");
+    for arguments in [
+        &["export", "runs/small-0", "--out", "untitled.safetensors"][..],
+        &["embed", "runs/small-0", "--out", "untitled"],
+        &["recommend", "runs/small-0", "--all", "--out", "untitled.csv"],
+    ] {
+        let output = succeeds_in(folder, arguments);
+        assert!(shown(&output).contains("shown without their titles"), "{}", shown(&output));
+    }
+    assert!(lines(&folder.join("untitled.csv"))[0] == "user,item,score,rank");
 }
 
 /// The 15 items with training interactions leave none for a new user who has them all.

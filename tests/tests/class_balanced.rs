@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Output,
 };
 use whole_program_tests::{
-    assert_refused, bcl_train, lasting_figures,
+    assert_refused, bcl_train, forget_the_last_checkpoint, lasting_figures,
     pictures::{Files, jpeg, write},
     shown, small_graph_recipe, small_image_recipe, small_recipe,
 };
@@ -45,19 +44,6 @@ fn figures(run: &Path) -> Value {
     let result = figures["result"].as_object_mut().expect("a result");
     result.retain(|key, _| ["validation", "baselines"].contains(&key.as_str()));
     figures
-}
-
-/// Leaves a run as an interruption after its first epoch does.
-fn forget_the_last_checkpoint(run: &Path) {
-    fs::remove_file(run.join("result.json")).expect("it was there");
-    let step = |path: &Path| -> Option<u64> { path.file_stem()?.to_str()?.rsplit_once('-')?.1.parse().ok() };
-    let files = fs::read_dir(run.join("checkpoints/training")).expect("checkpoints").flatten();
-    let files: Vec<PathBuf> = files.map(|file| file.path()).filter(|file| step(file).is_some()).collect();
-    let last = files.iter().filter_map(|file| step(file)).max().expect("a checkpoint");
-    assert!(files.iter().any(|file| step(file) < Some(last)), "{files:?}");
-    for file in files.iter().filter(|file| step(file) == Some(last)) {
-        fs::remove_file(file).expect("it was there");
-    }
 }
 
 #[test]

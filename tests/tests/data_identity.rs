@@ -345,6 +345,9 @@ fn files_are_searched_beside_the_recipe_and_in_the_data_folder() {
     let run = place("runs/small-images-1");
     fs::remove_file(run.join("result.json")).expect("it was there");
     succeeds_in(&place("store"), &["--resume", text(&run), "--quiet"]);
+    // A finished run does not need its initial weights, so a flag may name their file.
+    fs::remove_file(place("recipes/w.safetensors")).expect("it was there");
+    succeeds_in(folder.path(), &["export", text(&run), "--out", "recipes/w.safetensors"]);
 }
 
 #[test]

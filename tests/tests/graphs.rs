@@ -64,7 +64,10 @@ fn a_saved_run_is_evaluated_embedded_and_exported() {
     }
 
     let vectors = folder.path().join("vectors");
-    succeeds(bcl_train().arg("embed").arg(&run).arg("--out").arg(&vectors));
+    let output = succeeds(bcl_train().arg("embed").arg(&run).arg("--json").arg("--out").arg(&vectors));
+    let written: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let names = ["graphs.npy", "graphs_labels.npy", "graphs.csv"].map(|name| vectors.join(name));
+    assert_eq!(written, serde_json::json!({ "files": names }));
     let csv = fs::read_to_string(vectors.join("graphs.csv")).expect("a file");
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 60);
@@ -79,7 +82,9 @@ fn a_saved_run_is_evaluated_embedded_and_exported() {
     }
 
     let weights = folder.path().join("gin.safetensors");
-    succeeds(bcl_train().arg("export").arg(&run).arg("--out").arg(&weights));
+    let output = succeeds(bcl_train().arg("export").arg(&run).arg("--json").arg("--out").arg(&weights));
+    let written: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(written, serde_json::json!({ "files": [weights] }));
     let bytes = fs::read(&weights).expect("a file");
     let header = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
     let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header]).expect("JSON");
@@ -96,6 +101,19 @@ fn a_saved_run_is_evaluated_embedded_and_exported() {
 }
 
 #[test]
+fn the_vectors_of_graphs_do_not_replace_the_metrics_of_their_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = trained(
+        folder.path(),
+        &["--epochs", "1", "--set", "evaluation.baselines=['majority']"],
+    );
+    let metrics = fs::read(run.join("graphs.csv")).expect("a file");
+    let output = bcl_train().arg("embed").arg(&run).arg("--out").arg(&run).output();
+    assert_refused(&output.expect("it starts"), &["--out", "graphs.csv", "would overwrite"]);
+    assert!(fs::read(run.join("graphs.csv")).expect("a file") == metrics);
+}
+
+#[test]
 fn changed_graphs_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = trained(
@@ -106,8 +124,10 @@ fn changed_graphs_are_refused() {
     let text = fs::read_to_string(&recipe).expect("readable");
     assert!(text.contains("noise = 0.1"), "{text}");
     fs::write(&recipe, text.replace("noise = 0.1", "noise = 0.2")).expect("writable");
+    // Without checksums the changed recipe is accepted, as if the generator of the graphs had changed.
+    fs::remove_file(run.join("checksums.json")).expect("it was there");
     let output = bcl_train().arg("evaluate").arg(&run).output().expect("it starts");
-    assert_refused(&output, &[]);
+    assert_refused(&output, &["then and now, but not the same"]);
 }
 
 #[test]

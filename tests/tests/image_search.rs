@@ -224,6 +224,11 @@ fn a_subset_is_a_list_that_can_be_continued_and_balanced() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 12, "none is chosen twice");
+    // As some editors save it.
+    let marked = format!("\u{feff}{}", list.replace('\n', "\r\n"));
+    trained.write(&[("marked.txt".to_owned(), marked.into_bytes())].into());
+    let again = trained.json("subset", &["--in", "photos", "--count", "7", "--chosen", "marked.txt"]);
+    assert_eq!(again["files"], more["files"]);
 
     let of_class = |class: &str, count: u32| {
         (0..count)

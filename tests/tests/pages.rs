@@ -44,6 +44,19 @@ const OVERLAPS: &str = "[...document.querySelectorAll('svg')].flatMap(svg => {
         .map(other => `${text.textContent} on ${other.textContent}`));
 })";
 
+const HEADINGS: &str = "[...document.querySelectorAll('h1, h2')].map(heading => heading.textContent)";
+
+const EXPLORER: &str = "What the weights of the Bayesian loss do";
+
+/// Whether the WebAssembly of the explorer agrees with Rust. It says so some time after the page is loaded, and within ten seconds.
+const CHECK: &str = "new Promise(done => {
+    const look = left => {
+        const check = document.body.dataset.check;
+        if (check || !left) done(check ?? null); else setTimeout(look, 20, left - 1);
+    };
+    look(500);
+})";
+
 fn succeeds(program: &mut Command) -> String {
     let output = program.output().expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));
@@ -55,8 +68,8 @@ fn url(page: &Path) -> String {
     format!("file://{}", page.display())
 }
 
-/// The pages of a recommender, of images, and of the explorer.
-fn written(folder: &Path) -> Vec<PathBuf> {
+/// The pages of a recommender, of images, and of the explorer, each with one of its headings.
+fn written(folder: &Path) -> Vec<(PathBuf, &'static str)> {
     let recommender = small_recipe(folder, "");
     succeeds(
         bcl_train()
@@ -99,11 +112,11 @@ fn written(folder: &Path) -> Vec<PathBuf> {
     let explorer = folder.join("explore.html");
     succeeds(bcl_bench().arg("explore").arg("--out").arg(&explorer));
     vec![
-        folder.join("runs/small-0/report.html"),
-        run.join("report.html"),
-        comparison,
-        found,
-        explorer,
+        (folder.join("runs/small-0/report.html"), "small"),
+        (run.join("report.html"), "small-images"),
+        (comparison, "All runs"),
+        (found, "Nearest neighbours of one image"),
+        (explorer, EXPLORER),
     ]
 }
 
@@ -137,11 +150,18 @@ fn pages_work_in_a_browser_on_narrow_and_wide_windows_by_keyboard_and_in_the_dar
     let folder = tempfile::tempdir().expect("a folder");
     let pages = written(folder.path());
     let (_watch, address) = watch(&folder.path().join("runs/small-0"));
-    for address in pages.iter().map(|page| url(page)).chain([address]) {
+    let pages = pages.iter().map(|(page, heading)| (url(page), *heading));
+    for (address, heading) in pages.chain([(address, "small-0")]) {
         let mut backgrounds = Vec::new();
         for (width, dark) in [(400, false), (1200, false), (1200, true)] {
             browser.open(&address, width, dark);
             let case = format!("{address}, {width} pixels");
+            let headings = browser.evaluate(HEADINGS);
+            let is_there = headings.as_array().is_some_and(|all| all.iter().any(|one| one == heading));
+            assert!(is_there, "{case}: `{heading}` is missing among {headings}");
+            if heading == EXPLORER {
+                assert_eq!(browser.evaluate(CHECK), "ok", "{case}");
+            }
             let right = browser.evaluate("document.documentElement.scrollWidth").as_u64();
             assert!(right <= Some(width.into()), "{case}: {right:?} pixels are needed");
             assert_eq!(browser.evaluate(OVERLAPS), Value::Array(Vec::new()), "{case}");

@@ -434,6 +434,38 @@ fn files_of_a_run_are_not_overwritten_by_a_flag() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_not_utf_8_is_shown_or_refused() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let runs = Runs::new();
+    let strange = runs.folder.path().join(OsStr::from_bytes(b"runs-\xff"));
+    let run = strange.join("small-0");
+    copy_folder(&runs.straight, &run);
+    for (what, arguments) in [
+        ("evaluate", &["--json"][..]),
+        ("recommend", &["--user", "0", "--json"]),
+        ("embed", &["--json"]),
+    ] {
+        let output = verb(what, &run, arguments);
+        assert!(output.status.success(), "{}", shown(&output));
+        let _: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    }
+    // A new run records where its data are.
+    let out = runs.folder.path().join("new");
+    let recipe = runs.folder.path().join("small.toml");
+    let output = command(&[
+        recipe.as_os_str(),
+        "--data".as_ref(),
+        strange.as_os_str(),
+        "--out".as_ref(),
+        out.as_os_str(),
+    ])
+    .output();
+    assert_refused(&output.expect("it starts"), &["is not UTF-8; rename the folder"]);
+    assert!(!out.exists());
+}
+
 #[test]
 fn a_run_keeps_the_whole_recipe_that_extends_another() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -30,11 +30,23 @@ fn wait_until(what: &str, child: &mut Child, holds: impl Fn(&Child) -> bool) {
     }
 }
 
+/// A field of what Linux says about a process; `None` once the process has ended.
+fn status(child: &Child, field: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
+    Some(value.trim().to_owned())
+}
+
 /// Returns whether a process has installed a handler for a signal.
 fn listens(child: &Child, signal: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 == 1))
+    let caught = status(child, "SigCgt").unwrap_or_default();
+    u64::from_str_radix(&caught, 16).is_ok_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Returns whether a process has more than this much memory.
+fn holds(child: &Child, kib: u64) -> bool {
+    let size = status(child, "VmRSS").unwrap_or_default();
+    size.trim_end_matches(" kB").parse::<u64>().is_ok_and(|found| found > kib)
 }
 
 /// Sends a signal and asserts exit code 130. A program that ignored it would end much later, with another exit code.
@@ -70,16 +82,19 @@ fn assert_whole(folder: &Path) {
 
 #[test]
 fn loading_and_fitting_ease_end_at_once() {
-    for (flag, signal) in SIGNALS {
+    for ((flag, signal), is_fitting) in SIGNALS.into_iter().flat_map(|signal| [(signal, false), (signal, true)]) {
         let folder = tempfile::tempdir().expect("a folder");
         let recipe = small_recipe(folder.path(), "");
         let mut command = bcl_train();
-        // Inverting an 11,000 x 11,000 matrix takes most of a minute.
+        // The 11,000 x 11,000 matrix takes a gigabyte, and most of a minute to invert.
         let sets = ["data.planted.num_items=11000", "evaluation.baselines=['ease']"];
         command.arg(&recipe).arg("--out").arg(folder.path().join("runs"));
         command.args(sets.iter().flat_map(|set| ["--set", set]));
         let mut child = started(&mut command);
         wait_until("it listened", &mut child, |child| listens(child, signal));
+        if is_fitting {
+            wait_until("it had the matrix", &mut child, |child| holds(child, 400_000));
+        }
         interrupted(child, flag);
         assert!(
             !folder.path().join("runs").exists(),

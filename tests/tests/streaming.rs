@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 use whole_program_tests::{
-    assert_refused, bcl_train, lasting_figures,
+    assert_refused, bcl_train, forget_the_last_checkpoint, lasting_figures,
     pictures::{cats_and_dogs, write},
     shown, small_image_recipe,
 };
@@ -56,7 +56,7 @@ fn a_streamed_run_is_the_run_from_memory_also_from_a_tar_file_and_resumed() {
     let streamed = finished("streamed", &["data.stream=true", "data.cache_mib=0"]);
     assert_eq!(figures(&streamed), expected);
 
-    fs::remove_file(streamed.join("result.json")).expect("it was there");
+    forget_the_last_checkpoint(&streamed);
     resume(&streamed);
     assert_eq!(figures(&streamed), expected);
 

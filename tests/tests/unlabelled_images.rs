@@ -7,7 +7,7 @@ use std::{
     process::Output,
 };
 use whole_program_tests::{
-    assert_refused, bcl_train, lasting_figures,
+    assert_refused, bcl_train, forget_the_last_checkpoint, lasting_figures,
     pictures::{Files, jpeg, write},
     shown, small_image_recipe,
 };
@@ -143,11 +143,10 @@ fn an_archive_is_the_same_as_its_folder_and_a_resumed_run_as_an_uninterrupted_on
     succeeds(&training(&recipe, folder.path(), &straight));
     let straight = straight.join("small-images-0");
 
-    // Without its result, a run resumes from its last checkpoint.
     let resumed = folder.path().join("resumed");
     succeeds(&training(&recipe, folder.path(), &resumed));
     let resumed = resumed.join("small-images-0");
-    fs::remove_file(resumed.join("result.json")).expect("it was there");
+    forget_the_last_checkpoint(&resumed);
     succeeds(&["--resume", text(&resumed), "--quiet"]);
     assert_eq!(lasting_figures(&resumed), lasting_figures(&straight));
 

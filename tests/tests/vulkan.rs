@@ -34,10 +34,13 @@ fn every_shader_of_losses_and_of_training_is_valid() {
     println!("{} shaders, all valid", count(&runs));
 }
 
-/// NDCG@20 of the run of the quickstart in a folder.
-fn ndcg(runs: &Path) -> f64 {
+/// The result of the run of the quickstart in a folder.
+fn result(runs: &Path) -> Value {
     let text = fs::read_to_string(runs.join("quickstart/bayesian-0/result.json")).expect("a result");
-    let result: Value = serde_json::from_str(&text).expect("JSON");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn ndcg(result: &Value) -> f64 {
     let found = result["validation"]["metrics"]["ndcg@20"].as_f64();
     found.unwrap_or_else(|| panic!("no NDCG: {result:#}"))
 }
@@ -58,6 +61,9 @@ fn training_on_this_driver_gives_the_ranking_of_the_cpu() {
         .output()
         .expect("it starts");
     assert!(output.status.success(), "{}", shown(&output));
-    let [gpu, cpu] = runs.each_ref().map(|runs| ndcg(runs));
+    let results = runs.each_ref().map(|runs| result(runs));
+    let backends = results.each_ref().map(|result| &result["environment"]["backend"]);
+    assert_eq!(backends, ["wgpu", "flex"]);
+    let [gpu, cpu] = results.each_ref().map(ndcg);
     assert!((gpu - cpu).abs() < 0.002, "{gpu} on the GPU, {cpu} on the CPU");
 }

@@ -43,7 +43,8 @@ fn distance(mut draws: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
                 .abs()
                 .max((expected - (index + 1) as f64 / count).abs())
         })
-        .fold(0.0, f64::max)
+        // `f64::max` would drop NaN.
+        .fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) })
 }
 
 /// The distance of 10,000 draws exceeds this once in about 10,000 runs.

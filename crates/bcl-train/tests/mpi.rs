@@ -206,6 +206,7 @@ fn a_run_survives_killed_processes_and_resumes_with_any_number() {
     finished(whole.command(2));
     let time = begin.elapsed();
 
+    let mut killed = 0;
     for seed in 0..2_u64 {
         let sandbox = Sandbox::new();
         let mut random = Random(seed);
@@ -229,6 +230,7 @@ fn a_run_survives_killed_processes_and_resumes_with_any_number() {
             // A launcher reports the signal as an exit code.
             let is_killed = output.status.signal() == Some(9) || output.status.code() == Some(137);
             assert!(is_killed, "seed {seed}: {}", shown(&output));
+            killed += 1;
             assert!(attempt < 20, "the run never ends");
         }
         assert_close(
@@ -237,6 +239,7 @@ fn a_run_survives_killed_processes_and_resumes_with_any_number() {
             &format!("seed {seed}"),
         );
     }
+    assert!(killed > 0, "no signal came in time");
 }
 
 /// Ten runs on two processes, of which one is killed at a moment between the first file of the run and its end. Prints how long all took to end.
@@ -289,7 +292,7 @@ fn at_ten_killed_processes_all_end_within_seconds_and_resume_with_the_same_bits(
             moment.as_secs_f64(),
             output.status.code().unwrap_or_default()
         );
-        assert!(seconds < 5.0, "{seconds} s");
+        assert!(seconds < 30.0, "{seconds} s");
         assert_eq!(output.status.code(), Some(137), "{}", shown(&output));
 
         finished(sandbox.command(PROCESSES));

@@ -34,7 +34,7 @@ use burn::{
     tensor::{Device, FloatDType},
 };
 use common::{encoders, graph, interactions, sources};
-use deviations::Deviations;
+use deviations::{Deviations, larger};
 use gradients::{deviation, gradient, losses_of_single_anchors};
 use std::sync::{
     Arc,
@@ -89,7 +89,7 @@ impl Outcome {
     fn deviation(&self, expected: &Self) -> f64 {
         assert_eq!((self.estimator, &self.of), (expected.estimator, &expected.of));
         let of_loss = (self.loss - expected.loss).abs() / expected.loss.abs().max(0.1);
-        deviation(&self.gradient, &expected.gradient).max(of_loss)
+        larger(deviation(&self.gradient, &expected.gradient), of_loss)
     }
 }
 

@@ -1039,7 +1039,9 @@ fn with_draws_from_elsewhere_batches_are_unbiased_and_without_them_they_are_not(
             gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope / count);
         }
         let differences = gradient.iter().zip(&of_whole).map(|(mean, whole)| (mean - whole).abs());
-        ((mean - whole).abs(), differences.fold(0.0, f64::max))
+        // `f64::max` would drop NaN.
+        let largest: f64 = differences.fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) });
+        ((mean - whole).abs(), largest)
     };
     for size in [2, 3] {
         let (value, gradient) = bias(&EstimatorConfig::Augmented(decomposable.clone()), Some(&draws), size);

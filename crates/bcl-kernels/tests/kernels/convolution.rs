@@ -92,7 +92,9 @@ fn relative_error(got: Tensor<4>, exact: Tensor<4>) -> f64 {
     let (got, exact) = (values(got), values(exact));
     let largest = exact.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let error = got.iter().zip(&exact).map(|(got, exact)| (got - exact).abs());
-    error.fold(0.0, f64::max) / largest
+    // `f64::max` would drop NaN.
+    let error: f64 = error.fold(0.0, |most, next| if next.is_nan() { f64::INFINITY } else { most.max(next) });
+    error / largest
 }
 
 #[test]

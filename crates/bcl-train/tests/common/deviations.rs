@@ -2,6 +2,15 @@
 
 use std::collections::BTreeMap;
 
+/// The larger of two deviations. NaN counts as infinitely far away; `f64::max` would drop it.
+pub(crate) fn larger(one: f64, other: f64) -> f64 {
+    if one.is_nan() || other.is_nan() {
+        f64::INFINITY
+    } else {
+        one.max(other)
+    }
+}
+
 /// The largest deviation of each row, such as an estimator, in each column, such as `3 ranks, f64`.
 #[derive(Debug, Default)]
 pub(crate) struct Deviations {
@@ -20,7 +29,7 @@ impl Deviations {
             .or_default()
             .entry(column.to_owned())
             .or_default();
-        *largest = largest.max(deviation);
+        *largest = larger(*largest, deviation);
     }
 
     /// Prints Markdown, which `cargo test -- --nocapture` shows.
