@@ -14,8 +14,8 @@ const DIM: usize = 8;
 /// Steps of gradient descent before the encoder is kept, and their size.
 const STEPS: usize = 10;
 const STEP_SIZE: f64 = 0.5;
-/// Passes over the data that fill running rates.
-const WARM_UP: usize = 5;
+/// Passes over the data that fill running rates: what is left of the first batch is below a hundredth.
+const WARM_UP: usize = 50;
 
 /// Squares of bias and noise, relative to the squared length of the reference.
 pub(super) struct Squares {
@@ -74,55 +74,60 @@ impl Encoder {
 
     /// The gradient of a loss of some samples with respect to the weights.
     fn gradient(&self, samples: &[usize], loss: impl FnOnce(Pairs) -> Tensor<1>) -> Vec<f64> {
-        let device = Device::flex().autodiff();
-        let options = (&device, DType::F64);
-        let weights = Tensor::<2>::from_data(TensorData::new(self.weights.clone(), [FEATURES, DIM]), options).require_grad();
-        let views = self.views.each_ref().map(|view| {
-            let rows = samples.iter().flat_map(|&sample| &view[sample * FEATURES..][..FEATURES]);
-            let rows = TensorData::new(rows.copied().collect::<Vec<f64>>(), [samples.len(), FEATURES]);
-            Tensor::<2>::from_data(rows, options).matmul(weights.clone())
-        });
-        let gradients = loss(views.into()).backward();
+        let weights = self.weights_on(&Device::flex().autodiff()).require_grad();
+        let gradients = loss(self.pairs(samples, &weights)).backward();
         let gradient = weights.grad(&gradients).expect("the loss depends on the weights");
         gradient.try_into_vec_as().expect("the CPU can be read")
     }
 
-    /// Measures gradients in random batches against a reference, during `passes` passes over the data.
+    fn weights_on(&self, device: &Device) -> Tensor<2> {
+        Tensor::from_data(TensorData::new(self.weights.clone(), [FEATURES, DIM]), (device, DType::F64))
+    }
+
+    /// Both views of some samples, encoded.
+    fn pairs(&self, samples: &[usize], weights: &Tensor<2>) -> Pairs {
+        let views = self.views.each_ref().map(|view| {
+            let rows = samples.iter().flat_map(|&sample| &view[sample * FEATURES..][..FEATURES]);
+            let rows = TensorData::new(rows.copied().collect::<Vec<f64>>(), [samples.len(), FEATURES]);
+            Tensor::<2>::from_data(rows, (&weights.device(), DType::F64)).matmul(weights.clone())
+        });
+        views.into()
+    }
+
+    /// Measures gradients in random batches against a reference, in two independent chains of `passes` passes over the data together.
     pub(super) fn squares(&self, loss: ComparedLoss, batch_size: usize, passes: usize, reference: &[f64], seed: Seed) -> Squares {
-        // Apart, so that all losses get the same batches.
-        let (rng, of_rates) = (&mut seed.rng(), &mut seed.named("rates").rng());
-        let mut rates = self.rates(loss, batch_size, of_rates);
+        // Passes that share running rates depend on each other, so only the product of the two chains estimates the squared bias without bias.
+        let [one, other] =
+            [0, 1].map(|chain| self.deviations(loss, batch_size, passes.div_ceil(2), reference, seed.index(chain)));
         let scale = reference.iter().map(|slope| slope * slope).sum::<f64>();
-        let num_batches = SAMPLES / batch_size;
-        // Σ d, Σ |d|² over passes for their mean deviation d = ḡ - G, and Σ |g - G|² over batches.
-        let (mut sum, mut squares, mut of_batches) = (vec![0.0; reference.len()], 0.0, 0.0);
-        for _ in 0..passes {
-            if loss == ComparedLoss::AugmentedRunning {
-                // Rates of an earlier pass would make two passes depend on each other.
-                rates = self.rates(loss, batch_size, of_rates);
-            }
-            let mut deviation = vec![0.0; reference.len()];
-            for gradient in self.pass(loss, batch_size, &mut rates, rng) {
-                for ((deviation, slope), reference) in deviation.iter_mut().zip(gradient).zip(reference) {
-                    *deviation += (slope - reference) / num_batches as f64;
-                    of_batches += (slope - reference).powi(2);
-                }
-            }
-            squares += deviation.iter().map(|value| value * value).sum::<f64>();
-            for (sum, value) in sum.iter_mut().zip(deviation) {
-                *sum += value;
-            }
-        }
-        let passes = passes as f64;
-        let products = sum.iter().map(|value| value * value).sum::<f64>() - squares;
-        let bias = products / (passes * (passes - 1.0));
+        let products = one.mean.iter().zip(&other.mean).map(|(one, other)| one * other);
+        let bias = products.sum::<f64>();
         Squares {
             bias: bias / scale,
-            noise: (of_batches / (passes * num_batches as f64) - bias) / scale,
+            noise: (f64::midpoint(one.square, other.square) - bias) / scale,
         }
     }
 
-    /// The rates before a pass that is measured.
+    fn deviations(&self, loss: ComparedLoss, batch_size: usize, passes: usize, reference: &[f64], seed: Seed) -> Deviations {
+        // Apart, so that all losses get the same batches.
+        let (rng, of_rates) = (&mut seed.rng(), &mut seed.named("rates").rng());
+        let mut rates = self.rates(loss, batch_size, of_rates);
+        let number = (passes * (SAMPLES / batch_size)) as f64;
+        let (mut mean, mut square) = (vec![0.0; reference.len()], 0.0);
+        for _ in 0..passes {
+            for (samples, noise) in batches(batch_size, rng) {
+                let config = loss.config(self.temperature);
+                let gradient = self.gradient(&samples, |pairs| losses(&config, pairs, noise, &samples, &mut rates));
+                for ((mean, slope), reference) in mean.iter_mut().zip(gradient).zip(reference) {
+                    *mean += (slope - reference) / number;
+                    square += (slope - reference).powi(2) / number;
+                }
+            }
+        }
+        Deviations { mean, square }
+    }
+
+    /// The rates before the first pass that is measured.
     fn rates(&self, loss: ComparedLoss, batch_size: usize, rng: &mut Xoshiro256PlusPlus) -> Rates {
         let mut rates = Rates::new(SAMPLES, loss == ComparedLoss::AugmentedExact);
         let (passes, batch_size) = match loss {
@@ -130,25 +135,36 @@ impl Encoder {
             ComparedLoss::AugmentedExact => (1, SAMPLES),
             _ => (0, batch_size),
         };
-        for _ in 0..passes {
-            self.pass(loss, batch_size, &mut rates, rng);
+        let weights = self.weights_on(&Device::flex());
+        for (samples, noise) in (0..passes).flat_map(|_| batches(batch_size, rng)) {
+            losses(
+                &loss.config(self.temperature),
+                self.pairs(&samples, &weights),
+                noise,
+                &samples,
+                &mut rates,
+            );
         }
         rates
     }
+}
 
-    /// The gradients of the batches of one pass over the data, in a random order.
-    fn pass(&self, loss: ComparedLoss, batch_size: usize, rates: &mut Rates, rng: &mut Xoshiro256PlusPlus) -> Vec<Vec<f64>> {
-        let mut order: Vec<usize> = (0..SAMPLES).collect();
-        order.shuffle(rng);
-        let config = loss.config(self.temperature);
-        let batches = order.chunks_exact(batch_size);
-        batches
-            .map(|samples| {
-                let noise: Vec<f64> = (0..2 * batch_size).map(|_| exponential(rng)).collect();
-                self.gradient(samples, |pairs| losses(&config, pairs, noise, samples, rates))
-            })
-            .collect()
-    }
+/// How far the gradients of batches are from a reference G.
+struct Deviations {
+    /// The mean of `g - G`.
+    mean: Vec<f64>,
+    /// The mean of `|g - G|²`.
+    square: f64,
+}
+
+/// The batches of one pass over the data, in a random order, each with draws for its anchors.
+fn batches(batch_size: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<(Vec<usize>, Vec<f64>)> {
+    let mut order: Vec<usize> = (0..SAMPLES).collect();
+    order.shuffle(rng);
+    let batches = order.chunks_exact(batch_size);
+    batches
+        .map(|samples| (samples.to_vec(), (0..2 * batch_size).map(|_| exponential(rng)).collect()))
+        .collect()
 }
 
 /// The loss of a batch.

@@ -8,7 +8,8 @@
 //! bias = |E g - G| / |G|        noise = sqrt(E |g - E g|²) / |G|
 //! ```
 //!
-//! The squared bias is estimated without bias, as the mean product of two different passes over the data. Running rates are filled anew for each pass.
+//! The squared bias is estimated without bias, as the product of the mean deviations in two independent chains of batches, whose running rates are
+//! averages over 50 passes before.
 //!
 //! | loss | G |
 //! | --- | --- |
