@@ -330,14 +330,23 @@ impl ImageRecipe {
 
     /// Checks that encoders are evaluated during training if the schedule of α reads an AUC of their features.
     fn check_evaluated_auc(&self) -> Result<(), Refusal> {
-        if self.alpha_schedule.measures() == Some(AlphaMeasurement::Training) && self.evaluation.every == 0 {
-            return Err(Refusal::new(
-                "evaluation.every",
-                "is 0, but alpha_schedule.kind = \"released_empirical\" reads features while training; set it to the number of epochs between two \
-                 measurements, 20 in the released code",
-            ));
+        let (every, epochs) = (self.evaluation.every, self.training.epochs);
+        // One epoch has no later one to measure for.
+        let is_in_time = every > 0 && (every < epochs || epochs < 2);
+        if self.alpha_schedule.measures() != Some(AlphaMeasurement::Training) || is_in_time {
+            return Ok(());
         }
-        Ok(())
+        let problem = match every {
+            0 => "is 0".to_owned(),
+            _ => format!("is {every}, after the last of {epochs} epochs that could use a measurement"),
+        };
+        Err(Refusal::new(
+            "evaluation.every",
+            format!(
+                "{problem}, but alpha_schedule.kind = \"released_empirical\" reads features while training; set it to the number of epochs between \
+                 two measurements, 20 in the released code"
+            ),
+        ))
     }
 
     /// Checks that something is held out if an epoch is to be chosen, and that its metric is measured.

@@ -750,6 +750,11 @@ const BAD: &[Bad] = &[
         "a.toml:5: evaluation.every is 0, but alpha_schedule.kind = \"released_empirical\" reads features while training",
     ),
     (
+        "data.dataset = 'planted'\nencoder.kind = 'resnet'\nloss.kind = 'bayesian'\nalpha_schedule.kind = 'released_empirical'\nevaluation.every = 20\ntraining.epochs = 20",
+        &[],
+        "a.toml:5: evaluation.every is 20, after the last of 20 epochs that could use a measurement, but",
+    ),
+    (
         "data.dataset = 'ml-100kk'\nloss.kind = 'hard'",
         &[],
         "a.toml:1: data.dataset is \"ml-100kk\", but must be one of gowalla, ",
