@@ -262,7 +262,7 @@ impl Arguments {
 /// The command as it was given, without the paths of program, data and output, and without the number of processes, which changes nothing.
 fn command() -> String {
     let mut words = vec!["bcl-bench".to_owned()];
-    let mut arguments = env::args().skip(1);
+    let mut arguments = env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--data" | "--out" | "--processes" => drop(arguments.next()),

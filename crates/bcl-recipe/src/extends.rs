@@ -150,9 +150,7 @@ impl<'a> Chain<'a> {
     /// # Errors
     /// Returns an error if a flag sets a key of something that is not a table.
     pub fn document(&self, overrides: &[Override]) -> Result<Document, RecipeError> {
-        let mut document = self.merged(|_, _| ());
-        overrides.iter().try_for_each(|change| document.set(change))?;
-        Ok(document)
+        self.with_flags(self.merged(|_, _| ()), overrides)
     }
 
     /// Reads the chain as a recipe of type `R`, with the values of flags on top. Keys that a flag's new kind lacks go to `dropped`.
@@ -164,8 +162,7 @@ impl<'a> Chain<'a> {
         overrides: &[Override],
         dropped: &mut Vec<DroppedKeys>,
     ) -> Result<(R, Origins), RecipeError> {
-        let mut document = self.merged(Document::drop_for_child::<R>);
-        overrides.iter().try_for_each(|change| document.set(change))?;
+        let mut document = self.with_flags(self.merged(Document::drop_for_child::<R>), overrides)?;
         dropped.extend(document.drop_for_flags::<R>());
         if let Some((key, problem)) = R::MEANINGLESS.iter().find(|(key, _)| document.value(key).is_some()) {
             return Err(document.refuse(Refusal::new(*key, *problem)));
@@ -186,6 +183,15 @@ impl<'a> Chain<'a> {
         recipe.check().map_err(|refusal| document.refuse(refusal))?;
         recipe.resolve();
         Ok((recipe, origins))
+    }
+
+    /// Applies flags. What makes way for a child makes way for them, too.
+    fn with_flags(&self, mut document: Document, flags: &[Override]) -> Result<Document, RecipeError> {
+        let mut alone = Document::parse("", "")?;
+        flags.iter().try_for_each(|change| alone.set(change))?;
+        (self.library.rules.make_way)(&mut document, &alone);
+        flags.iter().try_for_each(|change| document.set(change))?;
+        Ok(document)
     }
 
     fn merged(&self, mut merged_with: impl FnMut(&mut Document, &Document)) -> Document {

@@ -65,6 +65,14 @@ impl de::Error for ReadError {
         Self::invalid_type(found, expected)
     }
 
+    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
+        ReadErrorKind::WrongValue {
+            found: format!("a list of {found}"),
+            expected: plain(&expected.to_string()),
+        }
+        .into()
+    }
+
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
         ReadErrorKind::UnknownWord {
             word: word.to_owned(),
@@ -121,8 +129,15 @@ fn plain(expected: &str) -> String {
         "a string" | "path string" | "variant identifier" | "string or map" => "a string in quotes",
         "a sequence" => "a list in brackets",
         "a map" => "a table",
+        text if text.starts_with("enum ") => "a string in quotes",
         text if text.starts_with("struct ") || text.contains("tagged enum") => "a table",
-        text => text,
+        text => match text
+            .strip_suffix(" elements in sequence")
+            .or_else(|| text.strip_prefix("an array of length "))
+        {
+            Some(length) => return format!("a list of {length}"),
+            None => text,
+        },
     }
     .to_owned()
 }

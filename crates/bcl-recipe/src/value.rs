@@ -14,34 +14,52 @@ pub(crate) fn read<T: DeserializeOwned>(table: &Table) -> Result<T, ReadError> {
     attempt(table).map_err(|error| blame(table, error, |table| attempt(table).err()))
 }
 
-/// Finds the key of a wrong value in a table with a `kind`.
+/// Finds the keys of a wrong value, or of the table with an unknown key, within a table with a `kind`.
 ///
 /// Serde buffers such a table until it knows the kind, and loses the keys. So each key is tried alone with the kind; the one that fails with
-/// the same error is reported.
+/// the same error is to blame, or one within it.
 fn blame(table: &Table, error: ReadError, attempt: impl Fn(&Table) -> Option<ReadError>) -> ReadError {
-    let (ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. }) = &error.kind else {
-        return error;
-    };
-    let fields = error.path.iter().try_fold(table, |table, key| table.get(key)?.as_table());
-    let Some(fields) = fields.filter(|_| !error.path.is_empty()) else {
-        return error;
+    let mut path = error.path.clone();
+    let mut table = table.clone();
+    while let Some(key) = guilty(&mut table, &path, &error, &attempt) {
+        path.push(key);
+    }
+    ReadError { path, ..error }
+}
+
+/// The key to blame for an error in the table at `path`, which then keeps only this key and its kind.
+fn guilty(
+    table: &mut Table,
+    path: &[String],
+    error: &ReadError,
+    attempt: impl Fn(&Table) -> Option<ReadError>,
+) -> Option<String> {
+    let fields = path.iter().try_fold(&*table, |table, key| table.get(key)?.as_table());
+    let fields = fields.filter(|_| !path.is_empty())?;
+    let is_candidate = |value: &Value| match &error.kind {
+        ReadErrorKind::WrongValue { .. } | ReadErrorKind::UnknownWord { .. } => true,
+        // The error names the key itself; only its table is to be found.
+        ReadErrorKind::UnknownKey { key, .. } => !fields.contains_key(key) && value.is_table(),
+        ReadErrorKind::Other(_) => value.is_table(),
+        ReadErrorKind::MissingKey { .. } => false,
     };
     // The kind comes first: if it is wrong, every key fails.
     let kind = fields.get_key_value("kind");
-    for (key, value) in kind.into_iter().chain(fields) {
+    for (key, value) in kind.into_iter().chain(fields).filter(|(_, value)| is_candidate(value)) {
         let alone = kind
             .into_iter()
             .chain([(key, value)])
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        let mut table = table.clone();
-        *at(&mut table, &error.path) = alone;
-        if attempt(&table).as_ref() == Some(&error) {
-            let path = [&error.path[..], std::slice::from_ref(key)].concat();
-            return ReadError { path, ..error };
+        let mut reduced = table.clone();
+        *at(&mut reduced, path) = alone;
+        if attempt(&reduced).as_ref() == Some(error) {
+            let key = key.clone();
+            *table = reduced;
+            return Some(key);
         }
     }
-    error
+    None
 }
 
 /// The first key that has a list where what was read from it is a table.
@@ -78,7 +96,12 @@ impl<'de> Deserializer<'de> for Node<'_> {
             Value::Boolean(value) => visitor.visit_bool(*value),
             // No key takes a date; as a string, it gets the usual error.
             Value::Datetime(date) => visitor.visit_string(date.to_string()),
-            Value::Array(values) => visitor.visit_seq(SeqDeserializer::new(values.iter().map(Node))),
+            Value::Array(values) => {
+                let mut values = SeqDeserializer::new(values.iter().map(Node));
+                let read = visitor.visit_seq(&mut values)?;
+                // A list of fixed length leaves what is too much.
+                values.end().map(|()| read)
+            }
             Value::Table(table) => visitor.visit_map(Entries {
                 entries: table.iter(),
                 current: None,
@@ -167,6 +190,8 @@ mod tests {
         tagged: Tagged,
         #[serde(default)]
         list: Vec<f64>,
+        #[serde(default)]
+        pair: [f64; 2],
     }
 
     #[derive(Debug, PartialEq, Deserialize)]
@@ -188,6 +213,14 @@ mod tests {
     #[derive(Debug, Default, PartialEq, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Fields {
+        first: f64,
+        second: f64,
+        deep: Deep,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Deep {
         first: f64,
         second: f64,
     }
@@ -213,7 +246,11 @@ mod tests {
             }
         );
         assert_eq!(outer.list, [1.0, 2.5]);
-        assert_eq!(outer.tagged, Tagged::Some(Fields { first: 0.0, second: 2.0 }));
+        let second = Fields {
+            second: 2.0,
+            ..Fields::default()
+        };
+        assert_eq!(outer.tagged, Tagged::Some(second));
     }
 
     #[test]
@@ -233,11 +270,26 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_fixed_length_are_neither_longer_nor_shorter() {
+        for (list, found) in [("[1]", "a list of 1"), ("[1, 2, 3]", "a list of 3")] {
+            let (path, kind) = error(&format!("inner.count = 1\npair = {list}"));
+            assert_eq!(path, "pair");
+            assert!(
+                matches!(&kind, ReadErrorKind::WrongValue { found: list, .. } if list == found),
+                "{kind:?}"
+            );
+        }
+    }
+
+    #[test]
     fn a_wrong_value_in_a_table_with_a_kind_is_found_too() {
         let text = |fields: &str| format!("inner.count = 1\n[tagged]\nkind = 'some'\n{fields}");
         assert_eq!(error(&text("first = 1\nsecond = 'x'")).0, "tagged.second");
         let nested = |fields: &str| error(&format!("inner = {{count = 1, nested = {{kind = 'some', {fields}}}}}")).0;
         assert_eq!(nested("first = 1, second = 'x'"), "inner.nested.second");
+        let deep = |fields: &str| error(&format!("inner.count = 1\n[tagged]\nkind = 'some'\ndeep = {{ {fields} }}")).0;
+        assert_eq!(deep("first = 1, second = 'x'"), "tagged.deep.second");
+        assert_eq!(deep("frist = 1"), "tagged.deep");
         // Of two equal errors, the first is reported.
         assert_eq!(error(&text("first = 'x'\nsecond = 'x'")).0, "tagged.first");
     }

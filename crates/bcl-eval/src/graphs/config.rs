@@ -126,6 +126,9 @@ impl GraphEvaluationConfig {
         let text = |error: ParameterError| error.to_string();
         count_in("every", self.every, 0, MOST_EPOCHS).map_err(text)?;
         count_in("wl_rounds", self.wl_rounds, 0, 100).map_err(text)?;
+        if self.c.is_empty() {
+            return Err("c lists nothing; list at least one number, such as 1.0".to_owned());
+        }
         self.cross_validation().check().map_err(text)?;
         if self.classifiers.is_empty() {
             return Err("classifiers lists nothing; list at least one, such as \"rbf_svm\"".to_owned());

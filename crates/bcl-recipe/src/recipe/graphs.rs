@@ -217,7 +217,7 @@ impl GraphRecipe {
             oracle,
         } = &self.selection;
         let needless = [
-            ("selection.held_out", *held_out > 0.0),
+            ("selection.held_out", *held_out != 0.0),
             ("selection.metric", metric.is_some()),
             ("training.patience", self.training.patience.is_some()),
         ];

@@ -296,6 +296,13 @@ impl ImageRecipe {
     fn check_recovery(&self) -> Result<(), Refusal> {
         let Some(recovery) = &self.recovery else { return Ok(()) };
         recovery.check().map_err(|error| Refusal::of_parameter("recovery", &error))?;
+        let epochs = self.training.epochs;
+        if recovery.warmup >= epochs && epochs > 0 {
+            return Err(Refusal::new(
+                "recovery.warmup",
+                format!("is {}, but must be below training.epochs, {epochs}", recovery.warmup),
+            ));
+        }
         match &self.method {
             MethodConfig::SimClr(config) if config.labels == Labels::None => self.check_attracted(recovery),
             MethodConfig::SimClr(_) => Err(Refusal::new(
@@ -529,7 +536,9 @@ impl ImageRecipe {
             )),
             (Some(_), None) => Err(Refusal::new(
                 "loss",
-                format!("does not apply to method \"{method}\", which has no negatives to weight; leave the table out"),
+                format!(
+                    "does not apply to method \"{method}\", which has no negatives to weight; leave the table out, or start from quickstart-methods/{method}"
+                ),
             )),
             (Some(loss), Some(_)) => {
                 loss.check(self.training.epochs)?;

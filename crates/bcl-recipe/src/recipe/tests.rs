@@ -1103,7 +1103,7 @@ fn schedules_are_refused_with_line_key_and_remedy() {
         ),
         (
             &["loss.normalised={kind='constant',value=1}"],
-            "loss.normalised is 1.0, but must be true or false",
+            "loss.normalised.value is 1.0, but must be true or false",
         ),
         (
             &["loss.temperature=0.5", "loss.temperature.end=0.1"],

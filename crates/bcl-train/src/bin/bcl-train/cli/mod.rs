@@ -84,9 +84,11 @@ pub(crate) fn parse_from(arguments: impl IntoIterator<Item = impl Into<OsString>
         return Err(error);
     }
     let Arguments { command, train } = Arguments::try_parse_from(arguments)?;
-    if let Some(command) = command {
-        return Ok(command);
-    }
+    let train = match command {
+        None => train,
+        Some(Command::Train(train)) => train,
+        Some(command) => return Ok(command),
+    };
     let conflict = |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
     // After a flag, clap takes a verb for the name of a recipe.
     let is_verb = |name: &&String| Arguments::command().find_subcommand(name).is_some() && !Path::new(name).exists();
