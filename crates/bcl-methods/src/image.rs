@@ -116,6 +116,14 @@ impl<M: ImageMethod> Method for M {
         ImageMethod::before_update(self, gradients)
     }
 
+    /// Views are large, and only their embeddings are remembered.
+    fn remembered(batch: ImageBatch) -> ImageBatch {
+        ImageBatch {
+            views: BatchViews::Made(Vec::new()),
+            ..batch
+        }
+    }
+
     fn remember(self, batch: &ImageBatch, embeddings: &Embeddings) -> Self {
         ImageMethod::remember(self, batch, embeddings)
     }

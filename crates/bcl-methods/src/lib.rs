@@ -194,6 +194,11 @@ pub trait Method: Module + ModuleDisplay + 'static {
         gradients
     }
 
+    /// The batch without what [`remember`](Self::remember) does not read, to be kept until the optimizer step.
+    fn remembered(batch: Self::Batch) -> Self::Batch {
+        batch
+    }
+
     /// Stores what later batches need of this one, such as keys of a queue. `embeddings` come from the batch's step, detached.
     fn remember(self, _: &Self::Batch, _: &Embeddings) -> Self {
         self

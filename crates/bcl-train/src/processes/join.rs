@@ -23,12 +23,15 @@ pub fn collective() -> Arc<dyn Collective> {
 /// Returns an error if there are several processes, and the command cannot be shared, or this program cannot find the others: each would otherwise do
 /// the same work as if it were alone.
 pub fn join(package: &str, share: Result<Option<u16>, &str>) -> Result<(), Error> {
-    let Some(launched) = Launched::from_environment().filter(|launched| launched.size > 1) else {
+    let Some(launched) = Launched::from_environment() else {
         return Ok(());
     };
-    check(package, share, &launched)?;
+    if launched.size > 1 {
+        check(package, share, &launched)?;
+    }
     super::signals::block();
-    connect(&launched)
+    // One process has nobody to connect to, but its launcher passes the signal on.
+    if launched.size > 1 { connect(&launched) } else { Ok(()) }
 }
 
 /// The number of this process among those on the same machine, and their number.

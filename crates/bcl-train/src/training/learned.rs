@@ -78,7 +78,7 @@ impl<M: Method> Learned<M> {
     pub fn finish(&self, step: Step<M::Batch>, embeddings: Embeddings) {
         let rates = step.rates(self, &embeddings);
         self.last_batches.put(LastBatch {
-            batch: step.batch,
+            batch: M::remembered(step.batch),
             embeddings,
             rates,
         });

@@ -88,7 +88,7 @@ pub enum LearningRateSchedule {
     /// No decay.
     #[default]
     Constant,
-    /// Half a cosine, down to 0 at the last step (Loshchilov and Hutter 2017).
+    /// Half a cosine, down to 0 at the end, one step after the last (Loshchilov and Hutter 2017).
     Cosine,
 }
 

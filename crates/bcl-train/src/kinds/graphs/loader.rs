@@ -171,8 +171,9 @@ impl<B: GraphBatches> DataLoader<Step<B::Batch>> for GraphLoader<B> {
         })
     }
 
+    /// Batches, as its progress counts.
     fn num_items(&self) -> usize {
-        self.source.data.num_graphs()
+        self.source.steps_per_epoch
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Step<B::Batch>>> {

@@ -126,6 +126,9 @@ impl Kind for ImageRecipe {
     }
 
     fn check_data(&self, data: &ImageData, search: &SearchPath, backend: &Backend) -> Result<(), Error> {
+        if self.training.epochs > 0 {
+            check_precision(self.training.precision, &backend.device())?;
+        }
         start::check(self, data)?;
         Kind::estimator(self, data)?;
         if self.selection.held_out > 0.0 {
@@ -194,7 +197,6 @@ impl Kind for ImageRecipe {
             return Ok(phase.progress);
         }
         let device = phase.device.clone();
-        check_precision(recipe.training.precision, &device)?;
         let norm_processes = (recipe.training.sync_batch_norm && around.processes.size() > 1).then(|| around.processes.clone());
         let encoder = start::initial(recipe, around.search, &device)?.with_norms_over_processes(norm_processes.as_ref());
         let steps_per_epoch = recipe.batches_per_epoch(&data).div_ceil(recipe.training.accumulate);

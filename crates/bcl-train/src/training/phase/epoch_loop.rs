@@ -204,6 +204,10 @@ impl PhaseRun {
         while let Some(step) = batches.next() {
             let mut step = step.map_err(Error::of_batch)?.on_processes(self.processes.clone());
             step.estimator = self.estimator_of_step().or(step.estimator);
+            if pending.is_empty() {
+                // All batches of an optimizer step have its rate.
+                learner.lr_step();
+            }
             let (kept, model) = (step.clone(), learner.model());
             let output = learner.train_step(step);
             number += 1;
@@ -213,7 +217,6 @@ impl PhaseRun {
             // the weights from before the last step any more, so the optimizer may write into their memory.
             self.read_loss(unread.take())?;
             if let Some(grads) = pending.add(&learner.model(), output.grads, self.training.accumulate, is_last) {
-                learner.lr_step();
                 learner.optimizer_step(grads);
             }
             unread = Some(UnreadStep {
