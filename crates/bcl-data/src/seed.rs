@@ -26,7 +26,7 @@ pub struct Seed(pub u64);
 /// Separates seeds derived by name from those derived by index.
 const NAME_DOMAIN: u64 = 0x6e61_6d65_2073_6565;
 /// 2^64 divided by the golden ratio: the increment of `SplitMix64`.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Seed {
     /// Derives a seed for the random choice called `name`.
@@ -50,7 +50,8 @@ impl Seed {
 }
 
 /// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014): a bijection in which every input bit affects every output bit.
-fn mix(mut z: u64) -> u64 {
+#[inline]
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

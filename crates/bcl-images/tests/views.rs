@@ -377,7 +377,7 @@ fn settings_have_the_defaults_of_simclr_and_refuse_unknown_names() {
     }
 }
 
-/// Resolved recipes are hashed: settings that version 0.1 did not have must not appear unless they are used.
+/// Resolved recipes are hashed: later settings must not appear unless they are used.
 #[test]
 fn settings_that_are_not_used_are_not_written() {
     let written = toml::to_string(&ViewsConfig::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Properties of the losses without negatives; `tests/frameworks.rs` compares them with reference values.
+//! Properties of the losses without negatives; `bcl-bench parity` compares them with reference values.
 
 use super::*;
 use burn::tensor::{DType, Device, TensorData};

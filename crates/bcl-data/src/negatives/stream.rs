@@ -1,6 +1,7 @@
 //! Random numbers of one row.
 
 use crate::Seed;
+use crate::seed::{GOLDEN, mix};
 
 /// `SplitMix64` (Steele, Lea and Flood 2014): output `i` is a hash of `start + i · γ`.
 ///
@@ -19,10 +20,9 @@ impl Stream {
     /// 64 random bits.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let bits = mix(self.state);
+        self.state = self.state.wrapping_add(GOLDEN);
+        bits
     }
 
     /// A number below `bound`, uniform to within 2^-32, and 32 further random bits that are independent of it.

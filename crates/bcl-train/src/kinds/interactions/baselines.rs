@@ -23,9 +23,7 @@ pub(crate) fn baselines(data: &InteractionData, config: &RankingEvaluationConfig
     // order of ties, they are the same for any order.
     let [train, test] = [&data.train, &data.trained_test()].map(|part| renumbered(part, &hashed));
     let fitted = evaluator(&train, &test, &ItemOrder::numbered(train.num_items()));
-    // The second list was the default of version 0.1, and recipes in run folders spell it out.
-    let former = [BaselineKind::Popularity, BaselineKind::Ease];
-    let by_default = config.baselines == RankingEvaluationConfig::default().baselines || config.baselines == former;
+    let by_default = config.baselines == RankingEvaluationConfig::default().baselines;
     let mut baselines = Baselines::new();
     for kind in &config.baselines {
         let _working = working(format!("fitting the baseline {} to {}", kind.name(), data.name));

@@ -16,7 +16,7 @@ use burn::{
 use rand::RngExt;
 use std::{ops::Range, sync::Arc};
 
-const IMAGES: usize = 8;
+pub(super) const IMAGES: usize = 8;
 
 fn device() -> Device {
     Device::flex().autodiff()
@@ -110,7 +110,7 @@ fn start(config: &MethodConfig) -> MethodStart {
     start_with(config.settings().needs().split_encoder)
 }
 
-fn start_with(split_encoder: bool) -> MethodStart {
+pub(super) fn start_with(split_encoder: bool) -> MethodStart {
     let trunk = ResNetConfig {
         depth: ResNetDepth::ResNet18,
         stem: Stem::Imagenet,

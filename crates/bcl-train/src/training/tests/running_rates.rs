@@ -1,13 +1,14 @@
 //! Tests of running rates, alone and in training.
 
+use super::every_method::{IMAGES, start_with};
 use crate::training::{learned::Learned, numbered::numbered};
 use bcl_collective::{Alone, Collective, Threads};
 use bcl_core::{AugmentedLoss, AugmentedLossConfig, AugmentedRate, Estimator};
 use bcl_data::Seed;
 use bcl_methods::batches::{BatchViews, ImageBatch};
 use bcl_methods::step::{RunningRates, Step, StepRates};
-use bcl_methods::{ImageMethod, Method, MethodConfig, MethodStart, MoCoConfig, Precision, SimClrConfig, WithMethod};
-use bcl_models::vision::{ImageEncoderConfig, Mode, ProjectionHeadConfig, ResNetConfig, ResNetDepth, Stem};
+use bcl_methods::{ImageMethod, Method, MethodConfig, MethodStart, MoCoConfig, SimClrConfig, WithMethod};
+use bcl_models::vision::Mode;
 use burn::{
     module::Module,
     optim::SgdConfig,
@@ -16,8 +17,6 @@ use burn::{
 };
 use rand::RngExt;
 use std::sync::Arc;
-
-const IMAGES: usize = 8;
 
 fn values(tensor: Tensor<1>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
@@ -107,32 +106,9 @@ fn methods() -> [MethodConfig; 2] {
 }
 
 fn start() -> MethodStart {
-    let trunk = ResNetConfig {
-        depth: ResNetDepth::ResNet18,
-        stem: Stem::Imagenet,
-        width: 2,
-    };
-    let head = ProjectionHeadConfig {
-        hidden: 8,
-        out: 6,
-        ..ProjectionHeadConfig::default()
-    };
-    let encoder = ImageEncoderConfig {
-        trunk,
-        head,
-        split_channels: None,
-    };
     MethodStart {
-        encoder: encoder.init(3, &device()),
-        dim: 6,
-        num_images: 2 * IMAGES,
         classes: None,
-        steps_per_epoch: 2,
-        num_steps: 6,
-        precision: Precision::F32,
-        norm_processes: None,
-        seed: Seed(7),
-        device: device(),
+        ..start_with(false)
     }
 }
 
