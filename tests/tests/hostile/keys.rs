@@ -55,6 +55,8 @@ const SGD: &[&str] = &["optimizer.kind=sgd"];
 const LARS: &[&str] = &["optimizer.kind=lars"];
 /// No such file: settings are refused before anything is read.
 const OF_FILE: &[&str] = &["data={file='none.csv'}"];
+/// A detection within the training.
+const DETECTED: &[&str] = &["recovery.warmup=1", "training.epochs=2"];
 const DOT: &[&str] = &["encoder.similarity=dot"];
 
 fn numbers() -> Vec<Number> {
@@ -203,7 +205,6 @@ fn numbers() -> Vec<Number> {
             ("recovery.ramp=?", &[]),
             ("recovery.every=?", &[]),
             ("recovery.components=?", &[]),
-            ("recovery.attract=?", ZERO),
             ("evaluation.every=?", ZERO),
             ("evaluation.side=?", &[]),
             ("evaluation.label_fractions=[?]", &[]),
@@ -218,6 +219,7 @@ fn numbers() -> Vec<Number> {
     ));
     numbers.extend([
         Number::new(IMAGES, SGD, "optimizer.learning_rate=?", &[]),
+        Number::new(IMAGES, DETECTED, "recovery.attract=?", ZERO),
         Number::new(IMAGES, LARS, "optimizer.learning_rate=?", &[]),
         Number::new(IMAGES, LARS, "optimizer.trust_coefficient=?", &[]),
         Number::new(RECOMMENDER, DOT, "encoder.init_std=?", &[]),
