@@ -105,7 +105,10 @@ const BROKEN: [(&str, Option<&str>, &[&str]); 30] = [
 
 /// Settings of valid values that do not fit together.
 const CONTRADICTIONS: [(&[&str], &[&str]); 22] = [
-    (&["data.graphs=x.zip", "data.dataset=mutag"], &["data.graphs", "cannot be combined"]),
+    (
+        &["data.graphs=x.zip", "data.dataset=mutag"],
+        &["data.graphs", "cannot be combined"],
+    ),
     (&["data={dataset='mutag'}", "data.planted.graphs=9"], &["data.planted"]),
     (&["data={dataset='mutagg'}"], &["did you mean \"mutag\"?"]),
     (&["data.node_attributes=true"], &["data.node_attributes", "planted"]),

@@ -345,6 +345,28 @@ fn gradient_caching_gives_the_gradients_of_the_whole_batch() {
 }
 
 #[test]
+fn an_optimizer_step_moves_slow_networks_once_however_many_batches_it_has() {
+    fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
+        // BYOL remembers nothing of a batch.
+        if config.name() != "byol" {
+            return;
+        }
+        let learned = learned(method);
+        let after = |num_batches: usize| {
+            let outputs: Vec<_> = (0..num_batches).map(|_| learned.step(step(config, 0, Mode::Eval))).collect();
+            let first = outputs.into_iter().next().expect("a batch");
+            numbers(
+                &learned
+                    .clone()
+                    .optimize(&mut SgdConfig::new().init(), 1.0.into(), first.grads),
+            )
+        };
+        assert!(after(1) != numbers(&learned) && after(1) == after(3));
+    }
+    for_each_method!(check);
+}
+
+#[test]
 fn a_method_read_back_from_its_record_continues_with_the_same_bits() {
     fn check<M: ImageMethod>(config: &MethodConfig, method: M) {
         let fresh = learned(method.clone());
