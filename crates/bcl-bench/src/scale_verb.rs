@@ -65,7 +65,7 @@ impl Arguments {
         let recipe = Recipe::read(found, &self.set).map_err(|error| error.to_string())?;
         recipe.as_kind::<RecommenderRecipe>().cloned().ok_or_else(|| {
             format!(
-                "--recipe: {} does not train on interactions; use `bcl-bench step` for images",
+                "--recipe: {} does not train on interactions; for images, use `bcl-bench step`",
                 recipe.name()
             )
         })

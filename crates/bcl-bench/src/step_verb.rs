@@ -113,7 +113,7 @@ impl Arguments {
                 .collect::<Result<Vec<_>, RecipeError>>()
                 .map_err(|error| error.to_string())?;
             let of_images = recipes.iter().map(|recipe| {
-                let not_images = || format!("{} trains on interactions, but this measures steps on images", recipe.name());
+                let not_images = || format!("{} does not train on images, whose steps this measures", recipe.name());
                 recipe.as_kind::<ImageRecipe>().cloned().ok_or_else(not_images)
             });
             of_images.collect::<Result<Vec<_>, String>>()

@@ -973,6 +973,20 @@ fn a_misprint_and_a_flag_are_not_dropped_with_the_kind() {
     assert!(same.contains("did you mean loss.beta?"), "{same}");
 }
 
+#[test]
+fn a_flag_that_names_other_data_makes_them_take_the_place_of_the_recipes() {
+    let text = "[loss]\nkind = 'hard'\n[data]\ndataset = 'planted'\nmin_rating = 4\n[data.planted]\nnoise = 0.1";
+    let data_of = |flags: &[&str]| {
+        let flags: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
+        let recipe: RecommenderRecipe = from_toml(text, "a.toml", &flags).unwrap();
+        recipe.data
+    };
+    let named = data_of(&["data.dataset=ml-100k"]);
+    assert_eq!((named.dataset.as_deref(), named.min_rating, named.planted), (Some("ml-100k"), Some(4.0), None));
+    let of_file = data_of(&["data.file=mine.csv", "data.split.test_ratio=0.3"]);
+    assert_eq!((of_file.dataset, of_file.min_rating, of_file.planted), (None, None, None));
+}
+
 /// The `[loss]` table of a resolved recipe.
 fn loss_of(text: &str, flags: &[&str]) -> Result<toml::Table, String> {
     let flags: Vec<Override> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
