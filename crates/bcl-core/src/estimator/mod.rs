@@ -60,8 +60,8 @@ use std::{any::Any, fmt::Debug};
 pub trait Estimator: Any + Debug + Send + Sync {
     /// Computes the loss of each anchor, and which anchors have one.
     ///
-    /// InfoNCE, decoupled, debiased, hard, Bayesian and positive-unlabelled losses of embeddings do without a matrix of scores in f32 and f64:
-    /// always on the CPU, on a GPU if there would be many. Losses and gradients are the same up to rounding, but for anchors of whose negatives none has a
+    /// InfoNCE, decoupled, debiased, hard, Bayesian, positive-unlabelled and ring losses of embeddings mostly do without a matrix of scores in f32 and f64,
+    /// on a GPU unless each anchor has negatives of its own. Losses and gradients are the same up to rounding, but for anchors of whose negatives none has a
     /// weight because all tie: with a matrix of scores they have no loss, without one they count with a loss of 0.
     ///
     /// # Panics
