@@ -89,6 +89,9 @@ pub(crate) fn run(arguments: &Arguments) -> Done {
         Reference::Frameworks(golden) => frameworks::compare(&golden, file, &precisions, &backend)?,
         Reference::Graphs(golden) => graphs::compare(&golden, file, &precisions, &backend)?,
     };
+    if result.rows.is_empty() && result.left_out.is_empty() {
+        return Err(format!("{} has no case, so there is nothing to compare", file.display()).into());
+    }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&result).expect("a result is plain data"));
     } else {

@@ -14,8 +14,8 @@ use std::{fmt, process::ExitCode};
 /// Without names, lists everything that is saved.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Results to show, or to compare with --old: names from `--save`, or from `cargo bench -- --save-baseline`; `new` is the latest
-    /// run of `cargo bench`. Several names are rounds of the same measurement.
+    /// Results to show, or to compare with --old: names from `--save`, or from `cargo bench -- --save-baseline`; `new` is what `cargo bench` wrote
+    /// last for each benchmark, perhaps in several runs. Several names are rounds of the same measurement.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     new: Vec<String>,
     /// Results to compare with, as many rounds as --new, measured in turns.

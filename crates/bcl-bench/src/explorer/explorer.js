@@ -12,7 +12,7 @@ const bytes = Uint8Array.from(atob(data.wasm), (char) => char.charCodeAt(0));
 WebAssembly.instantiate(bytes).then(({ instance }) => start(instance.exports), fail);
 
 function fail(error) {
-  byId("state").textContent = `This browser cannot run the page's WebAssembly (${error}), so the charts show the parameters it was written with.`;
+  byId("state").textContent = `This browser cannot run the page's WebAssembly (${error}), so there are no charts.`;
   document.body.dataset.check = "failed";
 }
 
@@ -135,7 +135,7 @@ function draw(rust, now) {
     ["smallest and largest weight", undefined_ ? "–" : extremes(weight, count)],
     ["neutral β", undefined_ ? "–" : shown(neutral)],
     ["AUC in the model", shown((1 + 4 * alpha) / 6)],
-    ["effect", undefined_ ? "α = β = 1: the weight is 0/0" : winner(beta, neutral)],
+    ["effect", undefined_ ? "α = β = 1: the weight is 0/0" : weight(0) === weight(1) ? winner(neutral, neutral) : winner(beta, neutral)],
   ]);
   const ranks = steps(0, 1, 200);
   chart("omega", {

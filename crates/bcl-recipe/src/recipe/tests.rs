@@ -982,7 +982,10 @@ fn a_flag_that_names_other_data_makes_them_take_the_place_of_the_recipes() {
         recipe.data
     };
     let named = data_of(&["data.dataset=ml-100k"]);
-    assert_eq!((named.dataset.as_deref(), named.min_rating, named.planted), (Some("ml-100k"), Some(4.0), None));
+    assert_eq!(
+        (named.dataset.as_deref(), named.min_rating, named.planted),
+        (Some("ml-100k"), Some(4.0), None)
+    );
     let of_file = data_of(&["data.file=mine.csv", "data.split.test_ratio=0.3"]);
     assert_eq!((of_file.dataset, of_file.min_rating, of_file.planted), (None, None, None));
 }
