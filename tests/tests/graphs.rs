@@ -13,6 +13,9 @@ fn succeeds(command: &mut Command) -> Output {
     output
 }
 
+/// One epoch, and the baseline that costs nothing.
+const BRIEFLY: &[&str] = &["--epochs", "1", "--set", "evaluation.baselines=['majority']"];
+
 /// Trains the small recipe with further flags and returns the folder of the run.
 fn trained(folder: &Path, flags: &[&str]) -> PathBuf {
     let recipe = small_graph_recipe(folder);
@@ -103,10 +106,7 @@ fn a_saved_run_is_evaluated_embedded_and_exported() {
 #[test]
 fn the_vectors_of_graphs_do_not_replace_the_metrics_of_their_run() {
     let folder = tempfile::tempdir().expect("a folder");
-    let run = trained(
-        folder.path(),
-        &["--epochs", "1", "--set", "evaluation.baselines=['majority']"],
-    );
+    let run = trained(folder.path(), BRIEFLY);
     let metrics = fs::read(run.join("graphs.csv")).expect("a file");
     let output = bcl_train().arg("embed").arg(&run).arg("--out").arg(&run).output();
     assert_refused(&output.expect("it starts"), &["--out", "graphs.csv", "would overwrite"]);
@@ -116,10 +116,7 @@ fn the_vectors_of_graphs_do_not_replace_the_metrics_of_their_run() {
 #[test]
 fn changed_graphs_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let run = trained(
-        folder.path(),
-        &["--epochs", "1", "--set", "evaluation.baselines=['majority']"],
-    );
+    let run = trained(folder.path(), BRIEFLY);
     let recipe = run.join("recipe.toml");
     let text = fs::read_to_string(&recipe).expect("readable");
     assert!(text.contains("noise = 0.1"), "{text}");

@@ -203,7 +203,7 @@ impl fmt::Display for Simulation {
         }
         if !self.noise.is_empty() {
             let title =
-                "Standard deviations; those of S (InfoNCE) and of the random factor (the others) are relative to the mean";
+                "Standard deviations: of S (InfoNCE) or the random factor (the others) relative to its mean, and of the loss";
             section(f, title, &noise::Table(&self.noise))?;
         }
         if let Some(found) = &self.unlabelled {

@@ -49,7 +49,7 @@ impl Rows {
                 let moment = line.moment(time)?;
                 if times.last().is_some_and(|before| !before.compares_with(moment)) {
                     return Err(line.error(format!(
-                        "timestamp `{time}` does not compare with those of the rows before: some are dates, some are numbers. Write all in one way"
+                        "timestamp `{time}` does not compare with the timestamps before: some are dates, some are numbers. Write all in one way"
                     )));
                 }
                 times.push(moment);
