@@ -44,6 +44,7 @@
 //! | [`moving_average`] | a copy of parameters that follows them | three passes per parameter, two of which allocate |
 //! | [`add_squares`], [`scale_by`] | clipping by the norm of many tensors | four passes per tensor |
 //! | [`together`] | a few launches for the steps and averages of all parameters | a launch per parameter |
+//! | [`StepGraph`] | a whole step of training | hundreds of launches |
 //! | [`log1p`] | `log(1 + x)` | a function that loses small numbers on GPUs |
 //!
 //! [`Similarity`] chooses between cosine similarity and dot product.
@@ -51,7 +52,7 @@
 //! # Backends
 //!
 //! Each function belongs to a backend-extension trait: [`RankOps`], [`MassOps`], [`ContrastOps`], [`SparseOps`], [`SampledOps`], [`SampledContrastOps`], [`UnitOps`],
-//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`LarsOps`], [`AverageOps`], [`ClipOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
+//! [`NormOps`], [`ProductOps`], [`ConvolutionOps`], [`CollectiveOps`], [`AdamOps`], [`LarsOps`], [`AverageOps`], [`ClipOps`], [`OverwriteOps`] or [`LogarithmOps`]. The default bodies compose tensor operations; [`portable`] gives access to them.
 //! The CPU backend overrides all it can do faster. The GPU backends (features `cuda`, `metal`, `vulkan` and `wgpu`) override what is
 //! slow or not deterministic there. All have handwritten backward passes, except steps of optimizers, averages and clipping, which have none.
 //!
@@ -82,6 +83,7 @@ mod sampled;
 mod sampled_contrast;
 mod similarity;
 mod sparse;
+mod step_graph;
 mod strided;
 mod together;
 mod touched;
@@ -117,6 +119,7 @@ pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sampled_contrast::{SampledContrastOps, sampled_contrast, sampled_contrast_is_fused};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
+pub use step_graph::{NotRecorded, OverwriteOps, Replays, StepGraph, StepRecorder, overwrite, replays};
 pub use together::together;
 pub use unit::{UnitOps, unit_rows};
 

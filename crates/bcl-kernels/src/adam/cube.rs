@@ -6,6 +6,7 @@ use burn::tensor::DType;
 use cubecl::prelude::*;
 
 use super::{AdamDecay, AdamOps, AdamStep, portable};
+use crate::step_graph::Now;
 use crate::cube::{THREADS, empty, owned, rows};
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
@@ -28,7 +29,7 @@ impl AdamOps for Cube {
         let (moment_1, moment_2) = (owned(moment_1), owned(moment_2));
         let updated = empty(&weight, weight.shape(), DType::F32);
         submit(Update {
-            rule: Box::new(AdamRule::new(step)),
+            rule: Box::new(AdamRule(step)),
             tensors: vec![weight, gradient, moment_1.clone(), moment_2.clone(), updated.clone()],
             num_written: 3,
             shared: None,
@@ -38,49 +39,54 @@ impl AdamOps for Cube {
     }
 }
 
-/// The numbers of a step. Tensors: weight, gradient, both moments (written in place), new weight.
+/// Tensors: weight, gradient, both moments (written in place), new weight.
 #[derive(Clone, Copy, PartialEq)]
-struct AdamRule {
-    rate: f32,
-    beta_1: f32,
-    beta_2: f32,
-    /// λ for Adam, and the factor of the weights for `AdamW`.
-    decay: f32,
-    /// The factor of the first moment.
-    factor: f32,
-    /// For `AdamW`: the factor of the second moment.
-    correction: f32,
-    epsilon: f32,
-    decoupled: bool,
-}
+struct AdamRule(AdamStep);
 
 impl AdamRule {
-    fn new(step: AdamStep) -> Self {
-        let (decoupled, decay) = match step.decay {
-            AdamDecay::Coupled(decay) => (false, decay),
-            AdamDecay::Decoupled(decay) => (true, step.shrinkage(decay) as f32),
+    fn is_decoupled(self) -> bool {
+        matches!(self.0.decay, AdamDecay::Decoupled(_))
+    }
+
+    /// What differs from step to step: the rate; λ for Adam, and the factor of the weights for `AdamW`; the factor of the first moment; for `AdamW` the factor of the
+    /// second; ε.
+    fn numbers(self) -> [f32; 5] {
+        let step = self.0;
+        let decay = match step.decay {
+            AdamDecay::Coupled(decay) => decay,
+            AdamDecay::Decoupled(decay) => step.shrinkage(decay) as f32,
         };
         let [first, second] = step.corrections();
-        let [factor, epsilon] = if decoupled {
+        let [factor, epsilon] = if self.is_decoupled() {
             [first.recip(), step.epsilon]
         } else {
             step.combined()
         };
-        Self {
-            rate: step.rate as f32,
-            beta_1: step.beta_1,
-            beta_2: step.beta_2,
-            decay,
-            factor,
-            correction: second.recip(),
-            epsilon,
-            decoupled,
-        }
+        [step.rate as f32, decay, factor, second.recip(), epsilon]
+    }
+
+    /// The step when it is replayed.
+    fn at(self, now: Now) -> Self {
+        Self(AdamStep {
+            rate: now.rate,
+            time: self.0.time + now.replays,
+            ..self.0
+        })
     }
 }
 
 impl Rule for AdamRule {
     fn launch(&self, group: &Group<'_>) {
+        let (rule, step) = (*self, self.0);
+        let now = Now {
+            rate: step.rate,
+            replays: 0,
+        };
+        let recorded = group.numbers(now, move |now| rule.at(now).numbers());
+        let are_in_memory = recorded.is_some();
+        // Otherwise nothing reads this memory, but the kernel has a place for it.
+        let in_memory = recorded.unwrap_or_else(|| group.empty(1));
+        let [rate, decay, factor, correction, epsilon] = self.numbers();
         let [weights, gradients, moments_1, moments_2, updated] = group.buffers();
         adam_of_each::launch(
             group.client(),
@@ -92,15 +98,17 @@ impl Rule for AdamRule {
             moments_1,
             moments_2,
             updated,
+            in_memory.into_buffer_arg(),
             group.sizes(),
-            self.rate,
-            self.beta_1,
-            self.beta_2,
-            self.decay,
-            self.factor,
-            self.correction,
-            self.epsilon,
-            self.decoupled,
+            rate,
+            step.beta_1,
+            step.beta_2,
+            decay,
+            factor,
+            correction,
+            epsilon,
+            self.is_decoupled(),
+            are_in_memory,
         );
     }
 }
@@ -114,6 +122,7 @@ fn adam_of_each(
     moments_1: &mut Sequence<Box<[f32]>>,
     moments_2: &mut Sequence<Box<[f32]>>,
     updated: &mut Sequence<Box<[f32]>>,
+    in_memory: &[f32],
     sizes: &Sequence<usize>,
     rate: f32,
     beta_1: f32,
@@ -123,7 +132,20 @@ fn adam_of_each(
     correction: f32,
     epsilon: f32,
     #[comptime] decoupled: bool,
+    #[comptime] are_in_memory: bool,
 ) {
+    let mut rate = rate;
+    let mut decay = decay;
+    let mut factor = factor;
+    let mut correction = correction;
+    let mut epsilon = epsilon;
+    if comptime!(are_in_memory) {
+        rate = in_memory[0];
+        decay = in_memory[1];
+        factor = in_memory[2];
+        correction = in_memory[3];
+        epsilon = in_memory[4];
+    }
     let mut first = 0usize.runtime();
     #[unroll]
     for tensor in 0..sizes.len() {

@@ -8,6 +8,7 @@ use cubecl::prelude::*;
 
 use super::{LarsOps, LarsStep, composed, is_first};
 use crate::cube::{THREADS, empty, owned, rows, sum_of_workgroup};
+use crate::step_graph::Now;
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl LarsOps for Cube {
@@ -41,7 +42,7 @@ impl LarsOps for Cube {
 /// The numbers of a step. Tensors: weight, gradient, velocity (written in place), new weight.
 #[derive(Clone, Copy, PartialEq)]
 struct LarsRule {
-    rate: f32,
+    rate: f64,
     momentum: f32,
     /// λ, 0 without adaptation.
     decay: f32,
@@ -59,7 +60,7 @@ impl LarsRule {
             None => [0.0, 0.0],
         };
         Self {
-            rate: step.rate as f32,
+            rate: step.rate,
             momentum: step.momentum,
             decay: decay as f32,
             trust: trust as f32,
@@ -105,6 +106,13 @@ impl Rule for LarsRule {
     fn launch(&self, group: &Group<'_>) {
         // Without adaptation nothing reads the ratios, but the kernel has a place for them.
         let ratios = if self.adaptive { self.ratios(group) } else { group.empty(1) };
+        let now = Now {
+            rate: self.rate,
+            replays: 0,
+        };
+        let recorded = group.numbers(now, |now| [now.rate as f32]);
+        let is_in_memory = recorded.is_some();
+        let in_memory = recorded.unwrap_or_else(|| group.empty(1));
         let [weights, gradients, velocities, updated] = group.buffers();
         lars_of_each::launch(
             group.client(),
@@ -116,12 +124,14 @@ impl Rule for LarsRule {
             velocities,
             updated,
             ratios.into_buffer_arg(),
+            in_memory.into_buffer_arg(),
             group.sizes(),
-            self.rate,
+            self.rate as f32,
             self.momentum,
             self.decay,
             self.adaptive,
             self.first,
+            is_in_memory,
         );
     }
 }
@@ -204,13 +214,19 @@ fn lars_of_each(
     velocities: &mut Sequence<Box<[f32]>>,
     updated: &mut Sequence<Box<[f32]>>,
     ratios: &[f32],
+    in_memory: &[f32],
     sizes: &Sequence<usize>,
     rate: f32,
     momentum: f32,
     decay: f32,
     #[comptime] adaptive: bool,
     #[comptime] is_first: bool,
+    #[comptime] is_in_memory: bool,
 ) {
+    let mut rate = rate;
+    if comptime!(is_in_memory) {
+        rate = in_memory[0];
+    }
     let mut first = 0usize.runtime();
     #[unroll]
     for tensor in 0..sizes.len() {

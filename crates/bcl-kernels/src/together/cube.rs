@@ -13,6 +13,7 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 
 use crate::cube::{THREADS, addresses, empty, workgroups};
+use crate::step_graph::{Now, cube::numbers};
 
 /// Numbers per workgroup, so many that updating them takes longer than finding their tensor.
 pub(crate) const PART: usize = 16 * THREADS as usize;
@@ -198,7 +199,7 @@ impl Update {
     }
 }
 
-fn have_same_memory(one: &CubeTensor, other: &CubeTensor) -> bool {
+pub(crate) fn have_same_memory(one: &CubeTensor, other: &CubeTensor) -> bool {
     one.handle.memory.descriptor() == other.handle.memory.descriptor()
 }
 
@@ -246,6 +247,15 @@ impl Group<'_> {
     /// How many numbers each update computes.
     pub(crate) fn sizes(&self) -> SequenceArg<usize> {
         self.0.iter().map(Update::size).collect()
+    }
+
+    /// Numbers that differ from step to step, if they have to be in device memory: see [`numbers`].
+    pub(crate) fn numbers<const N: usize>(
+        &self,
+        now: Now,
+        of: impl Fn(Now) -> [f32; N] + Send + Sync + 'static,
+    ) -> Option<CubeTensor> {
+        numbers(&self.0[0].tensors[0], now, of)
     }
 
     /// Memory for what a kernel hands to the next one.

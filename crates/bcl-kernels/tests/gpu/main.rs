@@ -15,6 +15,7 @@ mod norm;
 mod ranks;
 mod sampled;
 mod sparse;
+mod step_graph;
 mod together;
 
 use burn::tensor::{Device, Tensor};
