@@ -69,6 +69,11 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     fn after_update(self) -> Self {
         self
     }
+
+    /// Whether a step depends on views and parameters alone, and changes nothing but parameters and running statistics. Then it can be recorded.
+    fn is_stateless(&self) -> bool {
+        false
+    }
 }
 
 impl<M: ImageMethod> Method for M {
@@ -130,6 +135,22 @@ impl<M: ImageMethod> Method for M {
 
     fn after_update(self) -> Self {
         ImageMethod::after_update(self)
+    }
+
+    fn inputs(&self, batch: &ImageBatch) -> Option<Vec<Tensor<4>>> {
+        match &batch.views {
+            BatchViews::Made(views) if self.is_stateless() && batch.classes.is_none() && batch.mode == Mode::Train => {
+                Some(views.clone())
+            }
+            _ => None,
+        }
+    }
+
+    fn with_inputs(batch: ImageBatch, views: Vec<Tensor<4>>) -> ImageBatch {
+        ImageBatch {
+            views: BatchViews::Made(views),
+            ..batch
+        }
     }
 
     fn tensors(batch: &ImageBatch) -> NamedTensors {

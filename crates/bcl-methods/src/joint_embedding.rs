@@ -47,6 +47,10 @@ impl MethodSettings for BarlowTwinsLossConfig {
     fn check(&self) -> Result<(), ParameterError> {
         Self::check(self)
     }
+
+    fn is_stateless(&self) -> bool {
+        true
+    }
 }
 
 impl ImageMethodConfig for BarlowTwinsLossConfig {
@@ -60,6 +64,10 @@ impl ImageMethodConfig for BarlowTwinsLossConfig {
 impl MethodSettings for VicRegLossConfig {
     fn check(&self) -> Result<(), ParameterError> {
         Self::check(self)
+    }
+
+    fn is_stateless(&self) -> bool {
+        true
     }
 }
 
@@ -82,6 +90,10 @@ impl ImageMethod for JointEmbedding {
 
     fn num_anchors(&self, _: usize) -> usize {
         1
+    }
+
+    fn is_stateless(&self) -> bool {
+        true
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {

@@ -214,6 +214,17 @@ pub trait Method: Module + ModuleDisplay + 'static {
         self.remember(batch, embeddings).after_update()
     }
 
+    /// The tensors of a batch, if a step depends on them and on parameters alone, and changes nothing but parameters and running statistics. Then steps can
+    /// be [recorded](bcl_kernels::StepGraph).
+    fn inputs(&self, _: &Self::Batch) -> Option<Vec<Tensor<4>>> {
+        None
+    }
+
+    /// The batch with other [inputs](Self::inputs).
+    fn with_inputs(batch: Self::Batch, _: Vec<Tensor<4>>) -> Self::Batch {
+        batch
+    }
+
     /// The tensors of a batch by name, which a diverged run saves.
     fn tensors(batch: &Self::Batch) -> NamedTensors;
 

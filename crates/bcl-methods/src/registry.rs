@@ -128,6 +128,11 @@ pub trait MethodSettings {
         None
     }
 
+    /// As [`ImageMethod::is_stateless`].
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
     /// Lower bound on the number of values that the method keeps beside its encoder.
     fn memory(&self, _: &MethodSizes) -> u64 {
         0

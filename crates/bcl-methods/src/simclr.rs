@@ -77,6 +77,10 @@ impl MethodSettings for SimClrConfig {
         })
     }
 
+    fn is_stateless(&self) -> bool {
+        self.labels == Labels::None
+    }
+
     fn needs(&self) -> Needs {
         Needs {
             views: self.views,
@@ -179,6 +183,10 @@ impl ImageMethod for SimClr {
 
     fn remembers_classes(&self) -> bool {
         self.labels != Labels::None
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.labels == Labels::None
     }
 
     fn embed(&self, part: &ImagePart) -> Embeddings {

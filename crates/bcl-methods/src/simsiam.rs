@@ -31,6 +31,10 @@ impl MethodSettings for SimSiamConfig {
         predictor::check(self.hidden)
     }
 
+    fn is_stateless(&self) -> bool {
+        true
+    }
+
     fn memory(&self, sizes: &MethodSizes) -> u64 {
         predictor::memory(self.hidden, sizes)
     }
@@ -87,5 +91,9 @@ impl ImageMethod for SimSiam {
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         cross_predictions(embeddings, anchors)
+    }
+
+    fn is_stateless(&self) -> bool {
+        true
     }
 }

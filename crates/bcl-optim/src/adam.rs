@@ -1,6 +1,6 @@
 //! Adam and `AdamW` in one pass over memory.
 
-use bcl_kernels::{AdamDecay, AdamInput, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, adam, lazy_adam};
+use bcl_kernels::{AdamDecay, AdamInput, AdamStep, AdamUpdated, LazyMemory, LazyUpdated, Replays, adam, lazy_adam, replays};
 use burn::{
     optim::{AdamState, AdaptiveMomentumState, LearningRate, Optimizer, RecordState, StateSink, StateSource},
     tensor::{Device, Tensor},
@@ -66,6 +66,18 @@ pub struct Adam {
 pub struct AdamMemory<const D: usize> {
     momentum: AdaptiveMomentumState<D>,
     reused: Reused<D>,
+    /// How often the last step has run, if it was [recorded](bcl_kernels::StepGraph).
+    replays: Option<Replays>,
+}
+
+impl<const D: usize> AdamMemory<D> {
+    /// Number of steps so far.
+    fn time(&self) -> usize {
+        match &self.replays {
+            Some(replays) => self.momentum.time - 1 + replays.count(),
+            None => self.momentum.time,
+        }
+    }
 }
 
 /// What a step keeps for the next one.
@@ -80,7 +92,11 @@ enum Reused<const D: usize> {
 
 impl<const D: usize> RecordState for AdamMemory<D> {
     fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
-        AdamState::new(self.momentum.clone()).state_flatten(prefix, out);
+        let momentum = AdaptiveMomentumState {
+            time: self.time(),
+            ..self.momentum.clone()
+        };
+        AdamState::new(momentum).state_flatten(prefix, out);
     }
 
     fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
@@ -88,6 +104,7 @@ impl<const D: usize> RecordState for AdamMemory<D> {
         Some(Self {
             momentum: state.momentum,
             reused: Reused::Nothing,
+            replays: None,
         })
     }
 }
@@ -102,11 +119,11 @@ impl Optimizer for Adam {
         gradient: Tensor<D>,
         state: Option<Self::State<D>>,
     ) -> (Tensor<D>, Option<Self::State<D>>) {
-        let (time, moments, reused) = match state {
-            Some(AdamMemory { momentum, reused }) => (momentum.time, Some([momentum.moment_1, momentum.moment_2]), reused),
-            None => (0, None, Reused::Nothing),
+        let time = 1 + state.as_ref().map_or(0, AdamMemory::time);
+        let (moments, reused) = match state {
+            Some(AdamMemory { momentum, reused, .. }) => (Some([momentum.moment_1, momentum.moment_2]), reused),
+            None => (None, Reused::Nothing),
         };
-        let time = time + 1;
         let step = AdamStep {
             rate,
             beta_1: self.config.beta_1,
@@ -121,7 +138,12 @@ impl Optimizer for Adam {
             densely(weight, gradient, moments, reused, step)
         };
         let momentum = AdaptiveMomentumState::new(time, moment_1, moment_2);
-        (weight, Some(AdamMemory { momentum, reused }))
+        let memory = AdamMemory {
+            momentum,
+            reused,
+            replays: replays(),
+        };
+        (weight, Some(memory))
     }
 
     fn to_device<const D: usize>(state: Self::State<D>, device: &Device) -> Self::State<D> {
@@ -129,6 +151,7 @@ impl Optimizer for Adam {
         AdamMemory {
             momentum: state.momentum.to_device(device),
             reused: if is_there { state.reused } else { Reused::Nothing },
+            replays: state.replays,
         }
     }
 }

@@ -6,8 +6,8 @@ use burn::tensor::DType;
 use cubecl::prelude::*;
 
 use super::{AdamDecay, AdamOps, AdamStep, portable};
-use crate::step_graph::Now;
 use crate::cube::{THREADS, empty, owned, rows};
+use crate::step_graph::Now;
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl AdamOps for Cube {

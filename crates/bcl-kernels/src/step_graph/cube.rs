@@ -87,7 +87,10 @@ pub(crate) fn numbers<const N: usize>(
             recording.memory.push(numbers.clone());
             return Some(numbers);
         }
-        let numbers = recording.memory.pop().expect("a step is recorded after one with the same launches");
+        let numbers = recording
+            .memory
+            .pop()
+            .expect("a step is recorded after one with the same launches");
         let of = Box::new(move |now| of(now).to_vec());
         recording.dials.push(Box::new(NumbersOfLaunch {
             numbers: numbers.clone(),

@@ -99,7 +99,7 @@ thread_local! {
 #[derive(Debug)]
 pub struct StepRecorder {
     device: Device,
-    is_open: bool,
+    is_prepared: bool,
 }
 
 impl StepRecorder {
@@ -114,16 +114,18 @@ impl StepRecorder {
         let device = device.clone().without_autodiff();
         Dispatch::graph_prepare(device.as_dispatch()).map_err(refused)?;
         RECORDING.set(Some(Recording::default()));
-        Ok(Some(Self { device, is_open: false }))
+        Ok(Some(Self {
+            device,
+            is_prepared: true,
+        }))
     }
 
     /// Begins to record what this thread launches.
     ///
     /// # Errors
     /// If the backend refuses. Then nothing is recorded, and steps compute as always.
-    pub fn begin(mut self) -> Result<Self, NotRecorded> {
+    pub fn begin(self) -> Result<Self, NotRecorded> {
         Dispatch::graph_start_capture(self.device.as_dispatch()).map_err(refused)?;
-        self.is_open = true;
         RECORDING.with_borrow_mut(|recording| {
             if let Some(recording) = recording {
                 recording.is_open = true;
@@ -140,7 +142,7 @@ impl StepRecorder {
         let Some(Recording { dials, replays, .. }) = RECORDING.take().filter(|recording| recording.is_open) else {
             return Err(NotRecorded("it was not begun".to_owned()));
         };
-        self.is_open = false;
+        self.is_prepared = false;
         let graph = Dispatch::graph_stop_capture(self.device.as_dispatch()).map_err(refused)?;
         Ok(StepGraph {
             graph,
@@ -154,9 +156,9 @@ impl StepRecorder {
 impl Drop for StepRecorder {
     /// Gives up, for example after a panic.
     fn drop(&mut self) {
-        RECORDING.take();
-        if self.is_open {
-            // The device must not stay in recording mode. The graph is of no use.
+        if self.is_prepared {
+            RECORDING.take();
+            // The device must not stay as it is. The graph is of no use.
             let _ = Dispatch::graph_stop_capture(self.device.as_dispatch());
         }
     }

@@ -119,6 +119,10 @@ impl RecipeKind for GraphRecipe {
             "does not apply to graphs: every process encodes the whole batch; remove it",
         ),
         (
+            "training.step_graph",
+            "does not apply to graphs: each batch has other numbers of nodes and edges; remove it",
+        ),
+        (
             "optimizer.lazy",
             "does not apply to graphs: it is for embedding tables, which they do not have; remove it",
         ),

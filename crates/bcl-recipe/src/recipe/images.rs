@@ -1,8 +1,8 @@
 //! Recipes of image encoders, and what must hold between their tables beyond the range of each value.
 
 use super::{
-    ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, RecipeKind, RecoveryConfig, Refusal,
-    RunRecipe, SelectionConfig, TrainingConfig,
+    ImageDataConfig, ImageEvaluationConfig, LoggingConfig, LossConfig, OptimizerConfig, OptimizerKind, RecipeKind,
+    RecoveryConfig, Refusal, RunRecipe, SelectionConfig, TrainingConfig,
     check::{check_blocks, check_held_out_auc, check_schedule},
     shared_tables,
 };
@@ -239,6 +239,7 @@ impl RecipeKind for ImageRecipe {
             epochs => epochs,
         })?;
         self.training.check(2, 0).map_err(parameter("training"))?;
+        self.check_step_graph()?;
         self.logging.check().map_err(parameter("logging"))?;
         self.check_selection()?;
         self.check_recovery()?;
@@ -317,6 +318,51 @@ impl ImageRecipe {
                 ),
             )),
         }
+    }
+
+    /// Checks that the steps can be recorded, if they are to be.
+    fn check_step_graph(&self) -> Result<(), Refusal> {
+        if !self.training.step_graph {
+            return Ok(());
+        }
+        let method = self.method.name();
+        let obstacles = [
+            (
+                !self.method.settings().is_stateless(),
+                format!(
+                    "method \"{method}\" keeps a state or reads labels, which a recorded step cannot; it can with \"simclr\" without labels, \"simsiam\", \
+                     \"barlow_twins\" and \"vicreg\""
+                ),
+            ),
+            (
+                self.optimizer.kind == OptimizerKind::Sgd,
+                "optimizer.kind is \"sgd\", whose rate would stay as recorded; it can be \"adam\", \"adamw\" or \"lars\""
+                    .to_owned(),
+            ),
+            (
+                self.optimizer.clip_norm > 0.0,
+                "optimizer.clip_norm is set; optimizer.clip_global_norm can be".to_owned(),
+            ),
+            (
+                self.training.accumulate > 1,
+                "training.accumulate is above 1, and a recorded step ends with the optimizer".to_owned(),
+            ),
+            (
+                self.training.gradient_cache.is_some(),
+                "training.gradient_cache is set, whose parts are not recorded".to_owned(),
+            ),
+            (
+                self.recovery.is_some(),
+                "there is a [recovery] table, and which pairs it detects changes".to_owned(),
+            ),
+        ];
+        let obstacle = obstacles.into_iter().find(|(is_there, _)| *is_there);
+        obstacle.map_or(Ok(()), |(_, reason)| {
+            Err(Refusal::new(
+                "training.step_graph",
+                format!("is true, but {reason}; set one of them differently"),
+            ))
+        })
     }
 
     /// Checks that the loss can count detected pairs as positives if they are attracted.

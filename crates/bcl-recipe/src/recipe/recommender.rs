@@ -95,6 +95,10 @@ impl RecipeKind for RecommenderRecipe {
             "does not apply to interactions: recommenders have no batch normalisation; remove it",
         ),
         (
+            "training.step_graph",
+            "does not apply to interactions: the rows that a step changes are found on the processor; remove it",
+        ),
+        (
             "training.precision",
             "does not apply to interactions: embedding tables are kept and trained in 32 bits; remove it",
         ),

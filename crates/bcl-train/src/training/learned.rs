@@ -4,6 +4,7 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
     recovery::Recovery,
+    step_graph::{Begun, RecordedSteps},
 };
 use bcl_kernels::together;
 use bcl_methods::batches::{LogQ, NamedTensors};
@@ -43,6 +44,8 @@ pub struct Learned<M: Method> {
     /// What [`Method::remember`] and the running rates need of the steps since the last optimizer step.
     #[module(skip)]
     last_batches: LastBatches,
+    #[module(skip)]
+    recorded_steps: RecordedSteps,
 }
 
 impl<M: Method> Learned<M> {
@@ -55,7 +58,27 @@ impl<M: Method> Learned<M> {
             recovery: None,
             largest_norm,
             last_batches: LastBatches::default(),
+            recorded_steps: RecordedSteps::default(),
         }
+    }
+
+    /// Records a step and replays it if asked to, where the device, the method and the loss allow it. Then a model before a step has the memory of the model after
+    /// it.
+    pub fn with_step_graph(self, is_wanted: bool) -> Self {
+        Self {
+            recorded_steps: RecordedSteps::new(is_wanted),
+            ..self
+        }
+    }
+
+    /// Whether steps are recorded, or may be: then nothing may be read from the device between gradients and optimizer.
+    pub fn records_steps(&self) -> bool {
+        self.recorded_steps.are_wanted()
+    }
+
+    /// Whether there is no state beside the method's.
+    pub(super) fn has_only_parameters(&self) -> bool {
+        self.temperature.is_none() && self.rates.is_none() && self.recovery.is_none()
     }
 
     /// Learns a temperature, too, if given.
@@ -235,19 +258,31 @@ impl<M: Method> TrainStep for Learned<M> {
     type Output = StepOutput;
 
     fn step(&self, step: Step<M::Batch>) -> TrainOutput<StepOutput> {
-        let trained = step.train(self);
-        self.finish(step, trained.embeddings);
-        TrainOutput {
-            grads: trained.gradients,
-            item: StepOutput {
-                loss: trained.loss,
-                num_anchors: trained.num_anchors,
-                num_counted: trained.num_counted,
+        match self.recorded_steps.begin(self, step) {
+            Begun::Computed(step) => {
+                let trained = step.train(self);
+                let item = self.recorded_steps.output(&trained);
+                self.finish(step, trained.embeddings);
+                TrainOutput {
+                    grads: trained.gradients,
+                    item,
+                }
+            }
+            Begun::Replayed(item) => TrainOutput {
+                grads: GradientsParams::new(),
+                item,
             },
         }
     }
 
     fn optimize(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
+        let recorded_steps = self.recorded_steps.clone();
+        recorded_steps.end(self, rate.base(), |model| model.updated(optimizer, rate, gradients))
+    }
+}
+
+impl<M: Method> Learned<M> {
+    fn updated(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
         let gradients = match self.largest_norm {
             Some(limit) => clip_global_norm(&self, gradients, limit),
             None => gradients,

@@ -186,7 +186,8 @@ impl PhaseRun {
         let model = Learned::new(method, self.optimizer.largest_global_norm())
             .with_temperature(temperature)
             .with_rates(rates)
-            .with_recovery(recovery);
+            .with_recovery(recovery)
+            .with_step_graph(self.training.step_graph);
         let steps_per_epoch = loader.steps_per_epoch();
         self.progress.steps_of_epoch(steps_per_epoch)?;
         let learning_rate = self

@@ -214,11 +214,19 @@ impl PhaseRun {
             self.progress.step += 1;
             let is_last = number == loader.steps_per_epoch();
             // Reading from a GPU waits for all queued work. Reading the loss one step late leaves the next step in the queue. Afterwards nothing needs
-            // the weights from before the last step any more, so the optimizer may write into their memory.
-            self.read_loss(unread.take())?;
+            // the weights from before the last step any more, so the optimizer may write into their memory. A step that is replayed is in the queue only when
+            // the optimizer has run.
+            let last = unread.take();
+            let unread_last = if model.records_steps() {
+                last
+            } else {
+                self.read_loss(last)?;
+                None
+            };
             if let Some(grads) = pending.add(&learner.model(), output.grads, self.training.accumulate, is_last) {
                 learner.optimizer_step(grads);
             }
+            self.read_loss(unread_last)?;
             unread = Some(UnreadStep {
                 number,
                 in_phase: self.progress.step,
