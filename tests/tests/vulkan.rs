@@ -67,3 +67,69 @@ fn training_on_this_driver_gives_the_ranking_of_the_cpu() {
     let [gpu, cpu] = results.each_ref().map(ndcg);
     assert!((gpu - cpu).abs() < 0.002, "{gpu} on the GPU, {cpu} on the CPU");
 }
+
+/// Two steps per epoch of a ResNet-18 of width 4.
+const IMAGES: &str = "\
+[data]\ndataset = 'planted'\nplanted = { train = 24, test = 12, classes = 2, side = 16 }\n\
+[views]\nside = 16\n\
+[encoder]\nkind = 'resnet'\ntrunk = { depth = 18, width = 4, stem = 'cifar' }\nhead = { hidden = 8, out = 8 }\n\
+[training]\nepochs = 4\nbatch_size = 12\n\
+[evaluation]\nbaselines = []\nprobe = { epochs = 1 }\n";
+
+/// Method, loss and optimizer, whose rate differs from step to step.
+const RECORDED: [(&str, &str); 4] = [
+    (
+        "adam",
+        "[loss]\nkind = 'bayesian'\ntemperature = 0.5\n[optimizer]\nkind = 'adamw'\nschedule = 'cosine'\nclip_global_norm = 1\n",
+    ),
+    (
+        "lars",
+        "[method]\nkind = 'barlow_twins'\n[optimizer]\nkind = 'lars'\nlearning_rate = 0.2\nwarmup_epochs = 2\nweight_decay = 0.001\n",
+    ),
+    (
+        "momentum",
+        "[method]\nkind = 'byol'\nhidden = 8\n[optimizer]\nkind = 'adam'\n",
+    ),
+    (
+        "predictor",
+        "[method]\nkind = 'simsiam'\nhidden = 8\n[optimizer]\nschedule = 'cosine'\n",
+    ),
+];
+
+/// The loss of each epoch, and the weights, of a run.
+fn losses_and_weights(run: &Path) -> (Vec<f64>, Vec<u8>) {
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).expect("metrics");
+    let loss = |line: &str| {
+        serde_json::from_str::<Value>(line).expect("JSON")["loss"]
+            .as_f64()
+            .expect("a loss")
+    };
+    let weights = fs::read(run.join("model.bpk")).expect("weights");
+    (metrics.lines().map(loss).collect(), weights)
+}
+
+#[test]
+fn recorded_steps_have_the_bits_of_steps_one_by_one() {
+    let Some(machine) = Machine::computes() else { return };
+    let folder = machine.folder();
+    for (name, more) in RECORDED {
+        fs::write(folder.join(format!("{name}.toml")), format!("{IMAGES}{more}")).expect("writable");
+    }
+    let train = |name: &str, runs: &str, more: &[&str]| {
+        let recipe = format!("{name}.toml");
+        let arguments = [&[&*recipe, "--backend", "wgpu", "--out", runs], more].concat();
+        let run = machine.run("bcl-train", &arguments);
+        assert!(run.output.status.success(), "{}", shown(&run.output));
+        String::from_utf8_lossy(&run.output.stderr).into_owned()
+    };
+    for (name, _) in RECORDED {
+        train(name, "plain", &[]);
+        let said = train(name, "recorded", &["--set", "training.step_graph=true"]);
+        assert!(said.contains("note: a step is recorded"), "{name}: {said}");
+        let of = |runs: &str| losses_and_weights(&folder.join(runs).join(format!("{name}-0")));
+        let (plain, recorded) = (of("plain"), of("recorded"));
+        assert_eq!(plain.0.len(), 4, "{name}");
+        assert_eq!(plain.0, recorded.0, "{name}");
+        assert!(plain.1 == recorded.1, "{name}: weights differ");
+    }
+}

@@ -30,7 +30,7 @@ kind = 'info_nce'
 ";
 
 /// Flags of a step of SimCLR, which a recipe replaces.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 9] = [
     "depth",
     "stem",
     "width",
@@ -39,6 +39,7 @@ const FLAGS: [&str; 8] = [
     "precision",
     "side",
     "loss",
+    "step_graph",
 ];
 
 #[derive(clap::Args)]
@@ -86,6 +87,9 @@ pub(crate) struct Arguments {
     /// Time each step as a whole, with one wait for the device at its end, as in training, instead of part by part.
     #[arg(long)]
     whole: bool,
+    /// Record the launches of a step on the GPU, and time replays of it.
+    #[arg(long, requires = "whole")]
+    step_graph: bool,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
@@ -160,6 +164,7 @@ impl Arguments {
                 batch_size: batch,
                 gradient_cache: cache,
                 precision: self.precision,
+                step_graph: self.step_graph,
                 ..TrainingConfig::default()
             },
             loss: Some(LossConfig::new(loss.clone())),

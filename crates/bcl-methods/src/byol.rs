@@ -46,6 +46,10 @@ impl MethodSettings for ByolConfig {
         self.momentum_schedule.spread_over_epochs()
     }
 
+    fn is_recordable(&self) -> bool {
+        self.momentum_schedule == MomentumSchedule::Constant
+    }
+
     fn memory(&self, sizes: &MethodSizes) -> u64 {
         sizes.parameters + predictor::memory(self.hidden, sizes)
     }
@@ -113,6 +117,10 @@ impl ImageMethod for Byol {
 
     fn objective(&self, _: &ImageBatch, embeddings: &Embeddings, anchors: Range<usize>) -> Objective {
         cross_predictions(embeddings, anchors)
+    }
+
+    fn is_recordable(&self) -> bool {
+        self.momentum.is_constant()
     }
 
     fn after_update(self) -> Self {

@@ -1,41 +1,140 @@
 //! A number that is saved with a method.
 
+use bcl_kernels::{Replays, replays};
 use burn::{
-    module::{Module, Param, ParamId},
-    tensor::{Device, Int, Tensor},
+    module::{Content, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor, Param, ParamId},
+    tensor::{Device, Int, Shape, Tensor},
 };
 
 /// A count, such as the number of steps so far, which checkpoints contain.
-#[derive(Module, Debug)]
+///
+/// It lies on the host, and becomes a tensor only when a record is written: reading it from the device would wait for all queued work.
+#[derive(Debug, Clone)]
 pub struct Counter {
-    /// The count, `[1]`.
-    count: Param<Tensor<1, Int>>,
-    /// The same on the host, once known: reading it from the device would wait for all queued work.
-    #[module(skip)]
-    known: Option<usize>,
+    id: ParamId,
+    /// The device of the tensor in records.
+    device: Device,
+    count: Count,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Count {
+    before: usize,
+    /// What the last step added.
+    more: usize,
+    /// How often this step has run, if it was recorded; once if not.
+    replays: Option<Replays>,
 }
 
 impl Counter {
     /// Starts from 0.
     pub fn new(device: &Device) -> Self {
         Self {
-            count: Param::initialized(ParamId::new(), Tensor::from_data([0_i64], device)),
-            known: None,
+            id: ParamId::new(),
+            device: device.clone(),
+            count: Count::default(),
         }
     }
 
     /// The count.
     pub fn value(&self) -> usize {
-        self.known.unwrap_or_else(|| self.count.val().into_scalar::<i64>() as usize)
+        let Count { before, more, replays } = &self.count;
+        before + more * replays.as_ref().map_or(1, Replays::count)
     }
 
-    /// Adds to the count.
+    /// Adds to the count; in a [recorded step](bcl_kernels::StepGraph), as often as it is replayed.
     pub fn plus(self, more: usize) -> Self {
-        let value = self.value() + more;
-        let device = self.count.val().device();
-        Self {
-            count: self.count.map(|_| Tensor::from_data([value as i64], &device)),
-            known: Some(value),
+        let count = Count {
+            before: self.value(),
+            more,
+            replays: replays(),
+        };
+        Self { count, ..self }
+    }
+
+    /// The count as a tensor, `[1]`, which is made when it is looked at.
+    fn parameter(&self) -> Param<Tensor<1, Int>> {
+        let value = self.value() as i64;
+        let tensor = move |device: &Device, _| Tensor::from_data([value], device);
+        Param::uninitialized(self.id, tensor, self.device.clone(), false, Shape::new([1]))
+    }
+}
+
+impl Module for Counter {
+    fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
+        visitor.visit_int(&self.parameter());
+    }
+
+    fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
+        let mapped = mapper.map_int(self.parameter());
+        if !mapped.is_initialized() {
+            return Self { id: mapped.id, ..self };
         }
+        let (id, value, _) = mapped.consume();
+        Self {
+            id,
+            device: value.device(),
+            count: Count {
+                before: value.into_scalar::<i64>() as usize,
+                ..Count::default()
+            },
+        }
+    }
+
+    fn to_device(self, device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            ..self
+        }
+    }
+
+    fn fork(self, device: &Device) -> Self {
+        self.to_device(device)
+    }
+
+    fn collect_devices(&self, mut devices: Vec<Device>) -> Vec<Device> {
+        if !devices.contains(&self.device) {
+            devices.push(self.device.clone());
+        }
+        devices
+    }
+
+    fn materialize(self) -> Self {
+        self
+    }
+
+    fn valid(&self) -> Self {
+        let device = self.device.clone().without_autodiff();
+        self.clone().to_device(&device)
+    }
+
+    fn train(self) -> Self {
+        let device = self.device.clone().autodiff();
+        self.to_device(&device)
+    }
+}
+
+impl ModuleDisplayDefault for Counter {
+    fn content(&self, content: Content) -> Option<Content> {
+        content.add_formatted(&format!("Counter {}", self.value())).optional()
+    }
+}
+
+impl ModuleDisplay for Counter {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_the_count() {
+        let device = Device::flex();
+        let counter = Counter::new(&device).plus(3).plus(4);
+        assert_eq!(counter.value(), 7);
+        let record = counter.clone().into_record();
+        // Also into one that has counted something else.
+        let other = counter.plus(5);
+        assert_eq!(other.value(), 12);
+        assert_eq!(other.load_record(record).value(), 7);
     }
 }

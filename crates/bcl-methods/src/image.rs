@@ -70,8 +70,9 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
         self
     }
 
-    /// Whether a step depends on views and parameters alone, and changes nothing but parameters and running statistics. Then it can be recorded.
-    fn is_stateless(&self) -> bool {
+    /// Whether a step can be [recorded](bcl_kernels::StepGraph): it depends on views and parameters alone, with the same numbers in each step, and changes
+    /// nothing but parameters, running statistics and [counters](crate::Counter).
+    fn is_recordable(&self) -> bool {
         false
     }
 }
@@ -139,7 +140,7 @@ impl<M: ImageMethod> Method for M {
 
     fn inputs(&self, batch: &ImageBatch) -> Option<Vec<Tensor<4>>> {
         match &batch.views {
-            BatchViews::Made(views) if self.is_stateless() && batch.classes.is_none() && batch.mode == Mode::Train => {
+            BatchViews::Made(views) if self.is_recordable() && batch.classes.is_none() && batch.mode == Mode::Train => {
                 Some(views.clone())
             }
             _ => None,

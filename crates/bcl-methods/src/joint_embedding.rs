@@ -48,7 +48,7 @@ impl MethodSettings for BarlowTwinsLossConfig {
         Self::check(self)
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         true
     }
 }
@@ -66,7 +66,7 @@ impl MethodSettings for VicRegLossConfig {
         Self::check(self)
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         true
     }
 }
@@ -92,7 +92,7 @@ impl ImageMethod for JointEmbedding {
         1
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         true
     }
 

@@ -214,8 +214,7 @@ pub trait Method: Module + ModuleDisplay + 'static {
         self.remember(batch, embeddings).after_update()
     }
 
-    /// The tensors of a batch, if a step depends on them and on parameters alone, and changes nothing but parameters and running statistics. Then steps can
-    /// be [recorded](bcl_kernels::StepGraph).
+    /// The tensors of a batch on which a step depends, if it can be [recorded](bcl_kernels::StepGraph).
     fn inputs(&self, _: &Self::Batch) -> Option<Vec<Tensor<4>>> {
         None
     }

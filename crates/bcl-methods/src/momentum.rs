@@ -56,6 +56,11 @@ impl Momentum {
         }
     }
 
+    /// Whether it is the same in all steps.
+    pub fn is_constant(&self) -> bool {
+        self.schedule == MomentumSchedule::Constant
+    }
+
     /// Moves a slow network towards the trained one.
     pub fn update<M: Module>(&self, slow: M, trained: &M, steps: &Counter) -> M {
         ema_update(slow, trained, self.at(steps.value()))

@@ -128,8 +128,8 @@ pub trait MethodSettings {
         None
     }
 
-    /// As [`ImageMethod::is_stateless`].
-    fn is_stateless(&self) -> bool {
+    /// As [`ImageMethod::is_recordable`].
+    fn is_recordable(&self) -> bool {
         false
     }
 

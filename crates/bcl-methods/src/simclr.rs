@@ -77,7 +77,7 @@ impl MethodSettings for SimClrConfig {
         })
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         self.labels == Labels::None
     }
 
@@ -185,7 +185,7 @@ impl ImageMethod for SimClr {
         self.labels != Labels::None
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         self.labels == Labels::None
     }
 

@@ -31,7 +31,7 @@ impl MethodSettings for SimSiamConfig {
         predictor::check(self.hidden)
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         true
     }
 
@@ -93,7 +93,7 @@ impl ImageMethod for SimSiam {
         cross_predictions(embeddings, anchors)
     }
 
-    fn is_stateless(&self) -> bool {
+    fn is_recordable(&self) -> bool {
         true
     }
 }

@@ -16,6 +16,9 @@ use bcl_train::training::learned::Learned;
 use burn::tensor::Device;
 use std::sync::Arc;
 
+/// Steps until a step is recorded, which are not timed.
+const PREPARING: usize = 4;
+
 /// Trains on planted images with a recipe, on a device that tracks gradients. Some methods keep an embedding of each of `num_images` images of the data
 /// set. `steps` is the length of an epoch, for schedules.
 ///
@@ -125,19 +128,28 @@ impl WithMethod for Start<'_> {
             cache: recipe.training.gradient_cache,
             device: device.clone(),
         };
+        // The parts of a recorded step cannot be told apart.
+        let is_recorded = recipe.training.step_graph && timing == Timing::Whole;
+        let learned = Learned::new(method, recipe.optimizer.largest_global_norm()).with_step_graph(is_recorded);
         let mut training = Training {
-            learned: Some(Learned::new(method, recipe.optimizer.largest_global_norm())),
+            learned: Some(learned),
             optimizer: recipe.optimizer.init(),
             rate: recipe.optimizer.learning_rate,
             device: device.clone(),
             timing,
         };
         let mut epoch = 0;
-        Box::new(move || {
+        let mut turn = move || {
             let turn = training.turn(|learned| batches.step(learned, epoch));
             epoch += 1;
             turn
-        })
+        };
+        if is_recorded {
+            for _ in 0..PREPARING {
+                turn();
+            }
+        }
+        Box::new(turn)
     }
 }
 

@@ -328,10 +328,10 @@ impl ImageRecipe {
         let method = self.method.name();
         let obstacles = [
             (
-                !self.method.settings().is_stateless(),
+                !self.method.settings().is_recordable(),
                 format!(
-                    "method \"{method}\" keeps a state or reads labels, which a recorded step cannot; it can with \"simclr\" without labels, \"simsiam\", \
-                     \"barlow_twins\" and \"vicreg\""
+                    "method \"{method}\" with these settings differs from step to step; it can be true with \"simclr\" without labels, \"byol\" with a constant \
+                     momentum, \"simsiam\", \"barlow_twins\" and \"vicreg\""
                 ),
             ),
             (

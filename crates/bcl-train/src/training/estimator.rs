@@ -10,7 +10,10 @@ use bcl_core::{
 use bcl_methods::{LearnedTemperature, step::RunningRates};
 use bcl_report::result::{EpochRecord, Phase};
 use burn::tensor::Device;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// The estimator of each epoch.
 #[derive(Debug, Clone)]
@@ -20,6 +23,14 @@ pub struct EpochEstimator {
     schedules: Schedules,
     alpha_schedule: AlphaSchedule,
     num_negatives: usize,
+    /// The last one that was built. Estimators keep tables on the device.
+    last: Arc<Mutex<Option<Built>>>,
+}
+
+#[derive(Debug)]
+struct Built {
+    config: EstimatorConfig,
+    estimator: Arc<dyn Estimator>,
 }
 
 impl EpochEstimator {
@@ -31,6 +42,7 @@ impl EpochEstimator {
             schedules,
             alpha_schedule,
             num_negatives,
+            last: Arc::default(),
         }
     }
 
@@ -47,6 +59,7 @@ impl EpochEstimator {
     /// Sets what becomes of the weighted negatives.
     pub fn with_objective(mut self, objective: ContrastiveObjective) -> Self {
         self.objective = objective;
+        self.last = Arc::default();
         self
     }
 
@@ -96,13 +109,22 @@ impl EpochEstimator {
         self.schedules.count_steps().then(|| self.at(progress))
     }
 
-    /// The estimator of the epoch under way. With a learned temperature, it takes scores that are [divided](bcl_methods::LearnedTemperature) by it.
+    /// The estimator of the epoch under way, the same as long as its parameters are. With a learned temperature, it takes scores that are [divided](bcl_methods::LearnedTemperature) by it.
     pub fn at(&self, progress: &Progress) -> Arc<dyn Estimator> {
         let mut config = self.config_at(progress);
         if let Some(Schedule::Learned { .. }) = self.schedules.get("temperature") {
             config.set_parameter("temperature", 1.0);
         }
-        Arc::from(self.objective.init(&config))
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(built) = last.as_ref().filter(|built| built.config == config) {
+            return built.estimator.clone();
+        }
+        let estimator: Arc<dyn Estimator> = Arc::from(self.objective.init(&config));
+        *last = Some(Built {
+            config,
+            estimator: estimator.clone(),
+        });
+        estimator
     }
 
     /// The temperature before training, if it is learned.

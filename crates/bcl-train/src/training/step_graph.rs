@@ -4,7 +4,7 @@
 //! what they have learned in the memory where they found it, as replays have to.
 
 use super::{learned::Learned, live_metrics::StepOutput};
-use bcl_core::AugmentedLoss;
+use bcl_core::{AugmentedLoss, Estimator};
 use bcl_files::notice;
 use bcl_kernels::{NotRecorded, StepGraph, StepRecorder, overwrite, together};
 use bcl_methods::{
@@ -47,10 +47,20 @@ enum State {
 
 /// What steps have in common that share a recording.
 struct Common {
-    /// The loss, and the shapes of the inputs.
-    likeness: String,
+    /// The loss. It may have tables on the device that the graph reads.
+    estimator: Option<Arc<dyn Estimator>>,
     /// Memory for the inputs of each step.
     inputs: Vec<Tensor<4>>,
+}
+
+impl Common {
+    fn is_of<B>(&self, step: &Step<B>, inputs: &[Tensor<4>]) -> bool {
+        let have_same_loss = match (&self.estimator, &step.estimator) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        have_same_loss && self.inputs.iter().map(Tensor::dims).eq(inputs.iter().map(Tensor::dims))
+    }
 }
 
 struct Preparing {
@@ -113,16 +123,11 @@ impl RecordedSteps {
             state.forget();
             return Begun::Computed(step);
         };
-        let likeness = format!(
-            "{:?} of {:?}",
-            step.estimator,
-            inputs.iter().map(Tensor::dims).collect::<Vec<_>>()
-        );
-        if state.common().is_some_and(|common| common.likeness != likeness) {
+        if state.common().is_some_and(|common| !common.is_of(&step, &inputs)) {
             state.forget();
         }
         if let State::Nothing = &*state {
-            *state = State::prepare(likeness, &inputs);
+            *state = State::prepare(&step, &inputs);
         }
         let Some(common) = state.common() else {
             return Begun::Computed(step);
@@ -230,11 +235,11 @@ impl State {
         }
     }
 
-    fn prepare(likeness: String, inputs: &[Tensor<4>]) -> Self {
+    fn prepare<B>(step: &Step<B>, inputs: &[Tensor<4>]) -> Self {
         match StepRecorder::prepare(&inputs[0].device()) {
             Ok(Some(recorder)) => Self::Preparing(Box::new(Preparing {
                 common: Common {
-                    likeness,
+                    estimator: step.estimator.clone(),
                     inputs: inputs.iter().map(Tensor::zeros_like).collect(),
                 },
                 recorder,
@@ -243,7 +248,10 @@ impl State {
                 results: None,
                 wanted: None,
             })),
-            Ok(None) => Self::Impossible,
+            Ok(None) => {
+                notice::note("the processor has no step graphs; training.step_graph = true changes nothing");
+                Self::Impossible
+            }
             Err(reason) => Self::refused(&reason),
         }
     }
@@ -283,6 +291,7 @@ impl Preparing {
             _values: self.before,
         };
         ready.replay(rate);
+        notice::note("a step is recorded, and replayed from here on");
         State::Ready(Box::new(ready))
     }
 }
