@@ -16,7 +16,7 @@ fn main() {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::env;
-    use whole_program_tests::cuda::{FakeGpu, GpuRun};
+    use whole_program_tests::cuda::{FakeGpu, GpuRun, ProcessLog};
 
     /// Small sizes: each kernel is compiled once, whatever it computes.
     const COMMANDS: [(&str, &str); 9] = [
@@ -45,7 +45,7 @@ mod linux {
     ];
 
     /// A command with two values of `VALUE`, with the second of which it takes so many more steps.
-    const STEPS: [(&str, &str, [usize; 2], usize); 8] = [
+    const STEPS: [(&str, &str, [usize; 2], usize); 11] = [
         (
             "ResNet-18, bf16, InfoNCE",
             "SIMCLR --depth 18 --precision bf16 --loss info_nce",
@@ -67,6 +67,24 @@ mod linux {
         (
             "ResNet-50, bf16, InfoNCE",
             "SIMCLR --depth 50 --precision bf16 --loss info_nce",
+            [1, 3],
+            2,
+        ),
+        (
+            "ResNet-18, bf16, InfoNCE, replayed",
+            "SIMCLR --step-graph --depth 18 --precision bf16 --loss info_nce",
+            [1, 3],
+            2,
+        ),
+        (
+            "ResNet-18, bf16, Bayesian, replayed",
+            "SIMCLR --step-graph --depth 18 --precision bf16 --loss bayesian",
+            [1, 3],
+            2,
+        ),
+        (
+            "ResNet-50, bf16, InfoNCE, replayed",
+            "SIMCLR --step-graph --depth 50 --precision bf16 --loss info_nce",
             [1, 3],
             2,
         ),
@@ -134,16 +152,19 @@ mod linux {
 
     fn steps(wanted: &str) {
         println!(
-            "| one step | exit code | kernels | launches | copies up | copies down | waits | allocations |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- |"
+            "| one step | exit code | kernels | launches | calls | copies up | copies down | waits | allocations |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
         );
         for (name, command, values, more) in STEPS.into_iter().filter(|(name, ..)| name.contains(wanted)) {
             let gpu = gpu();
             let [short, long] = values.map(|value| run(&gpu, command, value));
             let (kernels, code) = (long.kernels().len(), code(&long));
             let (short, long) = (short.total(), long.total());
+            // A graph of many launches is launched with one call.
+            let calls = |log: &ProcessLog| log.launches - log.launches_in_graphs + log.graph_launches;
             let counts = [
                 (short.launches, long.launches),
+                (calls(&short), calls(&long)),
                 (short.copies_up.count, long.copies_up.count),
                 (short.copies_down.count, long.copies_down.count),
                 (short.waits, long.waits),

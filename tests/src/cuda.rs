@@ -6,7 +6,8 @@
 //! - The driver, which cargo builds for these tests.
 
 use crate::{below_root, built_library, gpu_programs};
-use fake_cuda::log::{KernelLog, ProcessLog, RefusedCall};
+pub use fake_cuda::log::ProcessLog;
+use fake_cuda::log::{KernelLog, RefusedCall};
 use std::{
     collections::BTreeSet,
     env, fs,
