@@ -190,6 +190,28 @@ fn images_train_in_half_precision_and_in_parts_and_can_be_used() {
 }
 
 #[test]
+fn convolutions_in_single_precision_use_tensor_cores_if_they_may_round() {
+    let text = format!("{IMAGES}[loss]\nkind = 'info_nce'\n");
+    // Kernels that multiply on tensor cores after rounding to TF32.
+    let num_rounding = |precision: &str| {
+        let gpu = FakeGpu::find()?.keep_ptx();
+        let set = format!("[training]\nprecision = '{precision}'\n");
+        train(&gpu, precision, &[(precision.to_owned(), text.replace("[training]\n", &set))]);
+        let files = fs::read_dir(gpu.ptx()).expect("kept");
+        let rounds = |file: std::io::Result<fs::DirEntry>| {
+            let text = fs::read_to_string(file.expect("readable").path()).expect("text");
+            text.contains("mma.sync") && text.contains(".f32.tf32.tf32.f32")
+        };
+        Some(files.map(rounds).filter(|rounds| *rounds).count())
+    };
+    let Some(exact) = num_rounding("f32") else { return };
+    assert_eq!(exact, 0);
+    // Forward, and both gradients.
+    let rounding = num_rounding("tf32").expect("it was there");
+    assert!(rounding >= 3, "{rounding} kernels");
+}
+
+#[test]
 fn methods_with_memory_and_with_losses_of_their_own_train() {
     let Some(gpu) = FakeGpu::find() else { return };
     let small = [

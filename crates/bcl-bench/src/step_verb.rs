@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Gradient caching: number of images encoded, and of anchors compared, at a time [default: all at once].
     #[arg(long, value_parser = at_least_two)]
     gradient_cache: Option<usize>,
-    /// Precision of the encoder: f32, bf16 or f16; weights and loss are always in f32.
+    /// Precision of the encoder: f32, tf32, bf16 or f16; weights and loss are always in f32.
     #[arg(long, default_value = "f32", value_parser = precision)]
     precision: Precision,
     /// Height and width of a view in pixels, from 16 to 256.
@@ -223,5 +223,5 @@ fn loss(name: &str) -> Result<EstimatorConfig, String> {
 }
 
 fn precision(name: &str) -> Result<Precision, String> {
-    serde_json::from_value(name.into()).map_err(|_| "must be f32, bf16 or f16".to_owned())
+    serde_json::from_value(name.into()).map_err(|_| "must be f32, tf32, bf16 or f16".to_owned())
 }

@@ -37,7 +37,7 @@
 //! | [`sampled_dot`], [`gather_rows`] | dot products with sampled rows of an embedding table, embedding lookup | gradients of repeated rows that are added in no fixed order |
 //! | [`unit_rows`] | L2-normalised rows | a dozen passes over the rows |
 //! | [`batch_norm`], [`batch_norm_relu`], [`batch_norm_with`] | batch normalisation with the statistics of the batch | transposed copies of the whole batch |
-//! | [`convolve`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
+//! | [`convolve`], [`with_tf32`] | 2D convolution | for the weight's gradient, a convolution with a kernel as large as the image |
 //! | [`sum_over_processes`] | a sum over processes that train together | a sum without a gradient |
 //! | [`adam`], [`lazy_adam`] | a step of Adam or `AdamW` | a dozen passes over parameter, gradient and moments, most of which allocate |
 //! | [`lars`] | a step of LARS | a dozen passes over parameter, gradient and velocity |
@@ -107,7 +107,7 @@ pub use average::{AverageOps, moving_average};
 pub use clip::{ClipOps, add_squares, scale_by};
 pub use collective_sum::{CollectiveOps, sum_over_processes};
 pub use contrast::{Contrast, ContrastOps, Correction, Excluded, RowLists, Weighing, contrast, contrast_views};
-pub use convolution::{ConvolutionOps, convolve};
+pub use convolution::{ConvolutionOps, convolve, with_tf32};
 pub use device::large_batches_are_faster;
 pub use lars::{LarsAdaptation, LarsInput, LarsOps, LarsStep, LarsUpdated, lars};
 pub use logarithm::{LogarithmOps, log1p};

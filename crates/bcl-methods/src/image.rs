@@ -161,6 +161,10 @@ impl<M: ImageMethod> Method for M {
     fn gradient_scale(&self) -> f64 {
         self.precision().gradient_scale()
     }
+
+    fn allows_tf32(&self) -> bool {
+        self.precision() == Precision::Tf32
+    }
 }
 
 /// Computes the projections of one view of all images of a part, as unit rows.

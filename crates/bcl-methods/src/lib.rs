@@ -240,6 +240,11 @@ pub trait Method: Module + ModuleDisplay + 'static {
         1.0
     }
 
+    /// Whether convolutions of a training step may [round their inputs](bcl_kernels::with_tf32).
+    fn allows_tf32(&self) -> bool {
+        false
+    }
+
     /// Embeds a batch, at most `at_most` samples at a time.
     fn embed_batch(&self, batch: &Self::Batch, at_most: usize) -> Embeddings {
         Embeddings::stack(Self::parts(batch, at_most).map(|part| self.embed(&part)))

@@ -10,6 +10,9 @@ pub enum Precision {
     /// 32 bits.
     #[default]
     F32,
+    /// 32 bits, but NVIDIA's tensor cores [round the inputs of convolutions](bcl_kernels::with_tf32) to 10 bits after the point, as in PyTorch. Elsewhere, the same as
+    /// `f32`.
+    Tf32,
     /// bfloat16: convolutions, matrix products and activations have 16 bits, forward and backward. It has the range of f32, so the loss
     /// needs no scaling.
     Bf16,
@@ -26,6 +29,7 @@ impl Precision {
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
+            Self::Tf32 => "tf32",
             Self::Bf16 => "bf16",
             Self::F16 => "f16",
             Self::F64 => "f64",
@@ -36,7 +40,7 @@ impl Precision {
     /// activations of large batches may be below 6e-8, the smallest positive f16. A power of two causes no rounding.
     pub fn gradient_scale(self) -> f64 {
         match self {
-            Self::F32 | Self::Bf16 | Self::F64 => 1.0,
+            Self::F32 | Self::Tf32 | Self::Bf16 | Self::F64 => 1.0,
             Self::F16 => 1024.0,
         }
     }
@@ -44,7 +48,7 @@ impl Precision {
     /// The type of activations.
     pub fn dtype(self) -> FloatDType {
         match self {
-            Self::F32 => FloatDType::F32,
+            Self::F32 | Self::Tf32 => FloatDType::F32,
             Self::Bf16 => FloatDType::BF16,
             Self::F16 => FloatDType::F16,
             Self::F64 => FloatDType::F64,

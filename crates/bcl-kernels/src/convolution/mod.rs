@@ -15,8 +15,11 @@ mod interleaved;
 mod order;
 mod pixels;
 pub(crate) mod portable;
+mod rounding;
 mod windows;
 mod winograd;
+
+pub use rounding::with_tf32;
 
 /// Convolves a batch of images with a set of kernels, without a bias.
 ///

@@ -12,6 +12,7 @@ use crate::{Detected, Embeddings, Method, Objective, rows_of};
 use bcl_collective::{Alone, Collective};
 use bcl_core::{AugmentedLoss, Estimator, Losses, Pairs, Reduction, Scores, SideInformation, gradient_cache::blocks};
 use bcl_data::Seed;
+use bcl_kernels::with_tf32;
 use burn::{
     optim::GradientsParams,
     tensor::{Bool, Device, Tensor, TensorData},
@@ -261,6 +262,10 @@ impl<B> Step<B> {
     /// # Panics
     /// Panics if the method is score-based and there is no estimator.
     pub fn train<M: Method<Batch = B>>(&self, method: &M) -> TrainedStep {
+        with_tf32(method.allows_tf32(), || self.train_in_order(method))
+    }
+
+    fn train_in_order<M: Method<Batch = B>>(&self, method: &M) -> TrainedStep {
         if self.processes.size() > 1 {
             return self.train_on_processes(method);
         }

@@ -221,6 +221,10 @@ impl<M: Method> Method for Learned<M> {
     fn gradient_scale(&self) -> f64 {
         self.method.gradient_scale()
     }
+
+    fn allows_tf32(&self) -> bool {
+        self.method.allows_tf32()
+    }
 }
 
 /// A step that has no optimizer step behind it yet.

@@ -4,6 +4,11 @@ use cubecl::client::Client;
 use cubecl::ir::{ElemType, FloatKind};
 use cubek::convolution::AcceleratedTileKind;
 
+/// Whether tensor cores multiply numbers in single precision that are rounded to TF32.
+pub(super) fn has_tf32(client: &Client) -> bool {
+    instruction(client, AcceleratedTileKind::Mma, ElemType::Float(FloatKind::TF32)).is_some()
+}
+
 /// The instruction of tensor cores for two operands of this type and a sum in single precision: `[rows, columns, depth]`.
 pub(super) fn instruction(client: &Client, kind: AcceleratedTileKind, element: ElemType) -> Option<[u32; 3]> {
     let features = &client.properties().features.matmul;

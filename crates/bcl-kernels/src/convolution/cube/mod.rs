@@ -19,7 +19,7 @@ use burn::tensor::DType;
 use burn_cubecl::tensor::CubeTensor;
 use cubek::convolution::AcceleratedTileKind;
 
-use super::{ConvolutionOps, portable};
+use super::{ConvolutionOps, portable, rounding::is_tf32_allowed};
 
 mod algorithm;
 mod columns;
@@ -55,6 +55,9 @@ pub fn chosen(pass: Pass, input: &CubeTensor, weight: &CubeTensor, stride: usize
     else {
         return Algorithm::Portable;
     };
+    if input.dtype == DType::F32 && is_tf32_allowed() && instruction::has_tf32(&input.client) {
+        return rule::with_tf32(pass, &sizes);
+    }
     if instruction::instruction(&input.client, AcceleratedTileKind::Mma, element).is_none() {
         return rule::without_tensor_cores(&sizes);
     }

@@ -4,7 +4,7 @@
 //! `convolution_algorithms` times the candidates for the layers of a ResNet.
 
 use burn::tensor::DType;
-use cubek::convolution::ConvAlgorithm;
+use cubek::convolution::{AcceleratedTileKind, ConvAlgorithm};
 
 use super::algorithm::{Algorithm, Convolution, Implicit, Loading, Pass, Pipeline, Product, Tiles};
 use crate::convolution::geometry::Geometry;
@@ -40,7 +40,7 @@ const UNITS: Product = Product {
 pub(super) const CHANNELS_PER_LOAD: usize = 8;
 
 /// The algorithm for a pass, on a device that has what [`Pipeline`]s need or has it not. Single precision stays exact, and so without tensor cores, which
-/// would round inputs to TF32.
+/// would round inputs to TF32: see [`with_tf32`].
 pub(super) fn choose(pass: Pass, dtype: DType, sizes: &Geometry, pipelines: bool) -> Algorithm {
     match dtype {
         DType::BF16 | DType::F16 => pipelined(pass, sizes)
@@ -48,6 +48,16 @@ pub(super) fn choose(pass: Pass, dtype: DType, sizes: &Geometry, pipelines: bool
             .unwrap_or_else(|| half_precision(pass, sizes)),
         _ => without_tensor_cores(sizes),
     }
+}
+
+/// The algorithm for a pass in single precision whose inputs are rounded to TF32. cubek chooses the blocks: none were measured.
+pub(super) fn with_tf32(pass: Pass, sizes: &Geometry) -> Algorithm {
+    let tiles = Tiles::inferred(AcceleratedTileKind::Mma);
+    let implicit = Implicit {
+        loading: ConvAlgorithm::SimpleSyncStrided,
+        tiles,
+    };
+    by_shape(pass, sizes, implicit, [tiles; 2])
 }
 
 /// The algorithm for any pass on a device without tensor cores for the type. Kernels of one pixel are matrix products.
@@ -86,22 +96,28 @@ fn pipelined(pass: Pass, sizes: &Geometry) -> Option<Algorithm> {
 }
 
 fn half_precision(pass: Pass, sizes: &Geometry) -> Algorithm {
-    let one_pixel = sizes.kernel == [1, 1];
-    let whole_loads = sizes.channels_in % CHANNELS_PER_LOAD == 0 && sizes.channels_out % CHANNELS_PER_LOAD == 0;
-    let product = |tiles| Product {
-        loading: Loading::Simple,
-        tiles,
-    };
     let implicit = Implicit {
         loading: ConvAlgorithm::SimpleSyncStrided,
         tiles: NARROW,
     };
     let block = if sizes.channels_out > 64 { NARROW } else { SQUARE };
+    by_shape(pass, sizes, implicit, [NARROW, block])
+}
+
+/// Kernels of one pixel, and images with few channels, are products of matrices. `tiles` are the blocks of products: of output and data gradients, and of weight
+/// gradients.
+fn by_shape(pass: Pass, sizes: &Geometry, implicit: Implicit, tiles: [Tiles; 2]) -> Algorithm {
+    let one_pixel = sizes.kernel == [1, 1];
+    let whole_loads = sizes.channels_in % CHANNELS_PER_LOAD == 0 && sizes.channels_out % CHANNELS_PER_LOAD == 0;
+    let [of_images, of_weights] = tiles.map(|tiles| Product {
+        loading: Loading::Simple,
+        tiles,
+    });
     match pass {
-        Pass::Forward | Pass::Data if one_pixel || !whole_loads => Algorithm::Columns(product(NARROW)),
+        Pass::Forward | Pass::Data if one_pixel || !whole_loads => Algorithm::Columns(of_images),
         Pass::Forward | Pass::Data => Algorithm::Implicit(implicit),
-        Pass::Weight if one_pixel || !whole_loads || sizes.stride > 1 => Algorithm::Columns(product(block)),
-        Pass::Weight => Algorithm::Shifted(product(block)),
+        Pass::Weight if one_pixel || !whole_loads || sizes.stride > 1 => Algorithm::Columns(of_weights),
+        Pass::Weight => Algorithm::Shifted(of_weights),
     }
 }
 
@@ -139,6 +155,26 @@ mod tests {
                         "{channels:?} {kernel} {stride} {pass} {pipelines}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_layer_of_a_resnet_uses_tensor_cores_with_tf32() {
+        for (channels, kernel, stride) in [([3, 64], 7, 2), ([64, 64], 3, 1), ([64, 128], 3, 2), ([64, 256], 1, 1)] {
+            let [channels_in, channels_out] = channels;
+            let sizes = Geometry::new(
+                [512, channels_in, 32, 32],
+                [channels_out, channels_in, kernel, kernel],
+                stride,
+                kernel / 2,
+            );
+            for pass in Pass::ALL {
+                let algorithm = with_tf32(pass, &sizes);
+                assert!(
+                    algorithm != Algorithm::Portable && algorithm.computes(pass),
+                    "{channels:?} {kernel} {pass}"
+                );
             }
         }
     }

@@ -123,7 +123,7 @@ fn step(recipe: &ImageRecipe, parameters: u64, images: Sizes) -> Estimate {
         .map_or(batch, |at_most| batch.min(at_most as u64));
     let num_negatives = recipe.method.settings().num_negatives(batch as usize).unwrap_or_default();
     let number = match recipe.training.precision {
-        Precision::F32 => F32,
+        Precision::F32 | Precision::Tf32 => F32,
         Precision::Bf16 | Precision::F16 => F32 / 2,
         Precision::F64 => 2 * F32,
     };

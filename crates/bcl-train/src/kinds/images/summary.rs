@@ -79,7 +79,7 @@ fn shrunk(images: &Collection, views: &ViewsConfig) -> Option<String> {
 
 /// Warns about 16-bit precision on the CPU, which emulates it.
 fn slow_precision(precision: Precision, backend: &str) -> Option<String> {
-    (precision != Precision::F32 && backend == "flex").then(|| {
+    (matches!(precision, Precision::F16 | Precision::Bf16) && backend == "flex").then(|| {
         format!(
             "training.precision is \"{}\", which the CPU computes several times slower than \"f32\"; set it to \"f32\", or choose a GPU \
              with --backend",
