@@ -133,8 +133,14 @@ impl Planner<'_> {
 
     fn steps(&self) -> Vec<Job> {
         let fast = self.fastest_precision();
-        let mut encoders = vec![("18", fast), ("18", "f32"), ("50", fast)];
-        encoders.dedup();
+        let mut encoders = vec![("18", fast), ("50", fast)];
+        if self.device.backend == "cuda" {
+            encoders.push(("18", "tf32"));
+        }
+        // The slowest comes last.
+        if fast != "f32" {
+            encoders.push(("18", "f32"));
+        }
         let jobs = encoders.into_iter().flat_map(|(depth, precision)| {
             let label = format!("ResNet-{depth} {precision}");
             let job = self.step(&label, JobKind::Saved("step"), depth, precision);

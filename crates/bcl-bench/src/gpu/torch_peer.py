@@ -139,11 +139,12 @@ def main():
     parser.add_argument("--batch", type=int, nargs="+", required=True)
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--depth", type=int, choices=BLOCKS, default=18)
-    parser.add_argument("--precision", choices=["f32", *HALVES], default="f32")
+    parser.add_argument("--precision", choices=["f32", "tf32", *HALVES], default="f32")
     parser.add_argument("--side", type=int, default=32)
     arguments = parser.parse_args()
-    # Ours computes f32 in full, too.
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    # As ours: with tf32, convolutions alone round their inputs.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = arguments.precision == "tf32"
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(0)
     make_step = loss_step if arguments.what == "loss" else training_step

@@ -64,20 +64,20 @@ fn pytorch_runs_right_after_the_same_work_of_ours() {
             "ResNet-18 bf16",
             "ResNet-18 bf16 PyTorch",
             "ResNet-18 bf16 recorded",
-            "ResNet-18 f32",
-            "ResNet-18 f32 PyTorch",
             "ResNet-50 bf16",
             "ResNet-50 bf16 PyTorch",
             "ResNet-50 bf16 recorded",
+            "ResNet-18 f32",
+            "ResNet-18 f32 PyTorch",
         ]
     );
     let alone = [
         "",
         "ResNet-18 bf16",
         "ResNet-18 bf16 recorded",
-        "ResNet-18 f32",
         "ResNet-50 bf16",
         "ResNet-50 bf16 recorded",
+        "ResNet-18 f32",
     ];
     assert_eq!(labels(None), alone);
 }
