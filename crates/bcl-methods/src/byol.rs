@@ -119,7 +119,7 @@ impl ImageMethod for Byol {
         cross_predictions(embeddings, anchors)
     }
 
-    fn is_recordable(&self) -> bool {
+    fn is_recordable(&self, _: &ImageBatch) -> bool {
         self.momentum.is_constant()
     }
 

@@ -6,6 +6,10 @@ use burn::{
     tensor::{Device, Int, Shape, Tensor},
 };
 
+/// The name of the count in records, and the type that has it: as of a module with one field.
+const NAME: &str = "count";
+const TYPE: &str = "Struct:Counter";
+
 /// A count, such as the number of steps so far, which checkpoints contain.
 ///
 /// It lies on the host, and becomes a tensor only when a record is written: reading it from the device would wait for all queued work.
@@ -62,11 +66,15 @@ impl Counter {
 
 impl Module for Counter {
     fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
+        visitor.enter_module(NAME, TYPE);
         visitor.visit_int(&self.parameter());
+        visitor.exit_module(NAME, TYPE);
     }
 
     fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
+        mapper.enter_module(NAME, TYPE);
         let mapped = mapper.map_int(self.parameter());
+        mapper.exit_module(NAME, TYPE);
         if !mapped.is_initialized() {
             return Self { id: mapped.id, ..self };
         }
@@ -125,6 +133,43 @@ impl ModuleDisplay for Counter {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Collects the names of tensors of integers.
+    #[derive(Default)]
+    struct Names {
+        path: Vec<String>,
+        found: Vec<String>,
+    }
+
+    impl ModuleVisitor for Names {
+        fn enter_module(&mut self, name: &str, _: &str) {
+            self.path.push(name.to_owned());
+        }
+
+        fn exit_module(&mut self, _: &str, _: &str) {
+            self.path.pop();
+        }
+
+        fn visit_int<const D: usize>(&mut self, _: &Param<Tensor<D, Int>>) {
+            self.found.push(self.path.join("."));
+        }
+    }
+
+    /// A module with a count, as methods have one.
+    #[derive(Module, Debug)]
+    struct Steps {
+        steps: Counter,
+    }
+
+    #[test]
+    fn the_count_has_the_name_that_checkpoints_know() {
+        let mut names = Names::default();
+        let steps = Steps {
+            steps: Counter::new(&Device::flex()),
+        };
+        steps.visit(&mut names);
+        assert_eq!(names.found, ["steps.count"]);
+    }
 
     #[test]
     fn a_record_has_the_count() {

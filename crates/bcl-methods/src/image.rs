@@ -22,6 +22,9 @@ pub struct ImagePart {
 
 /// A method that trains encoders of images, from views of each. It is a [`Method`].
 pub trait ImageMethod: Module + ModuleDisplay + 'static {
+    /// As [`Method::REMEMBERS`].
+    const REMEMBERS: bool = false;
+
     /// The encoder.
     fn encoder(&self) -> &ImageEncoder;
 
@@ -71,8 +74,8 @@ pub trait ImageMethod: Module + ModuleDisplay + 'static {
     }
 
     /// Whether a step can be [recorded](bcl_kernels::StepGraph): it depends on views and parameters alone, with the same numbers in each step, and changes
-    /// nothing but parameters, running statistics and [counters](crate::Counter).
-    fn is_recordable(&self) -> bool {
+    /// nothing but parameters, running statistics and [counters](crate::Counter), apart from what it [remembers](Self::remember).
+    fn is_recordable(&self, _: &ImageBatch) -> bool {
         false
     }
 }
@@ -81,6 +84,8 @@ impl<M: ImageMethod> Method for M {
     type Encoder = ImageEncoder;
     type Batch = ImageBatch;
     type Part = ImagePart;
+
+    const REMEMBERS: bool = M::REMEMBERS;
 
     fn encoder(&self) -> &ImageEncoder {
         ImageMethod::encoder(self)
@@ -140,9 +145,7 @@ impl<M: ImageMethod> Method for M {
 
     fn inputs(&self, batch: &ImageBatch) -> Option<Vec<Tensor<4>>> {
         match &batch.views {
-            BatchViews::Made(views) if self.is_recordable() && batch.classes.is_none() && batch.mode == Mode::Train => {
-                Some(views.clone())
-            }
+            BatchViews::Made(views) if self.is_recordable(batch) && batch.mode == Mode::Train => Some(views.clone()),
             _ => None,
         }
     }

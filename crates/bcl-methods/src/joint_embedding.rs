@@ -92,7 +92,7 @@ impl ImageMethod for JointEmbedding {
         1
     }
 
-    fn is_recordable(&self) -> bool {
+    fn is_recordable(&self, _: &ImageBatch) -> bool {
         true
     }
 

@@ -132,6 +132,9 @@ pub trait Method: Module + ModuleDisplay + 'static {
     /// whole batch. Otherwise the batch of a process has the inputs of its own samples, and the rows of each table are stacked in the order of processes.
     const EMBEDS_WHOLE_BATCH: bool = false;
 
+    /// Whether [`remember`](Self::remember) does anything.
+    const REMEMBERS: bool = false;
+
     /// The encoder.
     fn encoder(&self) -> &Self::Encoder;
 

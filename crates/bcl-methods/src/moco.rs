@@ -76,6 +76,10 @@ impl MethodSettings for MoCoConfig {
         sizes.parameters + self.queue as u64 * sizes.dim
     }
 
+    fn is_recordable(&self) -> bool {
+        self.synthetic.is_none()
+    }
+
     fn values_per_anchor(&self, dim: u64) -> u64 {
         // Both keys of each mixture.
         self.synthetic
@@ -178,6 +182,8 @@ impl MoCo {
 }
 
 impl ImageMethod for MoCo {
+    const REMEMBERS: bool = true;
+
     fn encoder(&self) -> &ImageEncoder {
         &self.encoder
     }
@@ -238,6 +244,11 @@ impl ImageMethod for MoCo {
             queue: self.queue.with_keys(keys, &stored),
             ..self
         }
+    }
+
+    /// A queue that fills has another number of negatives in every step, and lists of an image's own keys differ, too.
+    fn is_recordable(&self, batch: &ImageBatch) -> bool {
+        self.config.synthetic.is_none() && self.queue.is_full() && !self.queue.has_any_of(&batch.images)
     }
 
     fn after_update(self) -> Self {

@@ -7,7 +7,10 @@ use burn::{
     module::{Module, Param, ParamId},
     tensor::{Bool, Device, Int, Tensor, TensorData},
 };
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 /// The class of a key whose image has no label, and the image of a position without a key.
 const UNKNOWN: i64 = -1;
@@ -73,6 +76,17 @@ impl KeyQueue {
     /// Number of keys.
     pub fn len(&self) -> usize {
         self.entered.value().min(self.size())
+    }
+
+    /// Whether each place has a key.
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == self.size()
+    }
+
+    /// Whether any of some images has a key.
+    pub(crate) fn has_any_of(&self, images: &[usize]) -> bool {
+        let images: HashSet<i64> = images.iter().map(|&image| image as i64).collect();
+        self.images_on_host()[..self.len()].iter().any(|image| images.contains(image))
     }
 
     /// Whether no key has entered yet.

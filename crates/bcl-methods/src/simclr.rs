@@ -185,7 +185,7 @@ impl ImageMethod for SimClr {
         self.labels != Labels::None
     }
 
-    fn is_recordable(&self) -> bool {
+    fn is_recordable(&self, _: &ImageBatch) -> bool {
         self.labels == Labels::None
     }
 

@@ -93,7 +93,7 @@ impl ImageMethod for SimSiam {
         cross_predictions(embeddings, anchors)
     }
 
-    fn is_recordable(&self) -> bool {
+    fn is_recordable(&self, _: &ImageBatch) -> bool {
         true
     }
 }

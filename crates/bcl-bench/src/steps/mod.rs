@@ -18,6 +18,7 @@ pub use interactions::{Interactions, planted};
 
 use crate::timing::{Clock, Turn};
 use bcl_core::Reduction;
+use bcl_kernels::with_tf32;
 use bcl_methods::step::{Step, gradients};
 use bcl_methods::{Embeddings, Method};
 use bcl_train::training::learned::Learned;
@@ -76,10 +77,10 @@ impl<M: Method> Training<M> {
             of_parameters,
             embeddings,
             loss_alone,
-        } = match step.gradient_cache {
+        } = with_tf32(learned.allows_tf32(), || match step.gradient_cache {
             Some(at_most) => cached(&step, &learned, at_most, &mut clock, &mut parts),
             None => at_once(&step, &learned, &mut clock, &mut parts),
-        };
+        });
         let clock = Clock::new(&self.device);
         learned.finish(step, embeddings);
         parts.push(("optimizer", self.optimize(learned, of_parameters, clock)));

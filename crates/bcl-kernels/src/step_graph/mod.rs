@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, BackendGraph, Dispatch, Flex, backend_extension};
@@ -95,10 +96,11 @@ thread_local! {
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
 
-/// Records a step of this thread.
+/// Records a step of this thread, which must also be the one to drop it.
 #[derive(Debug)]
 pub struct StepRecorder {
     device: Device,
+    thread: ThreadId,
     is_prepared: bool,
 }
 
@@ -116,6 +118,7 @@ impl StepRecorder {
         RECORDING.set(Some(Recording::default()));
         Ok(Some(Self {
             device,
+            thread: thread::current().id(),
             is_prepared: true,
         }))
     }
@@ -156,7 +159,8 @@ impl StepRecorder {
 impl Drop for StepRecorder {
     /// Gives up, for example after a panic.
     fn drop(&mut self) {
-        if self.is_prepared {
+        // Another thread has a recording of its own.
+        if self.is_prepared && self.thread == thread::current().id() {
             RECORDING.take();
             // The device must not stay as it is. The graph is of no use.
             let _ = Dispatch::graph_stop_capture(self.device.as_dispatch());

@@ -3,7 +3,7 @@
 use bcl_files::sha256;
 use toml::{Table, Value};
 
-/// SHA-256 of a resolved recipe without its seed and without `[logging]`, which changes no result: 64 hexadecimal digits.
+/// SHA-256 of a resolved recipe without its seed, and without `[logging]` and `training.step_graph`, which change no result: 64 hexadecimal digits.
 ///
 /// It covers one line `key = value` per key, in alphabetical order. The order of a file, its comments, and defaults that are written out
 /// make no difference.
@@ -15,6 +15,9 @@ pub(super) fn hash(table: Table) -> String {
 pub(super) fn lines(mut table: Table) -> Vec<String> {
     table.remove("seed");
     table.remove("logging");
+    if let Some(Value::Table(training)) = table.get_mut("training") {
+        training.remove("step_graph");
+    }
     let mut lines = Vec::new();
     flatten(&Value::Table(table), "", &mut lines);
     lines.sort();

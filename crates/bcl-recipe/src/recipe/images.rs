@@ -330,7 +330,7 @@ impl ImageRecipe {
             (
                 !self.method.settings().is_recordable(),
                 format!(
-                    "method \"{method}\" with these settings differs from step to step; it can be true with \"simclr\" without labels, \"byol\" with a constant \
+                    "method \"{method}\" with these settings differs from step to step; it can be true with \"simclr\" without labels, \"moco\" without synthetic keys, \"byol\" with a constant \
                      momentum, \"simsiam\", \"barlow_twins\" and \"vicreg\""
                 ),
             ),

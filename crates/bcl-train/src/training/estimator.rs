@@ -104,9 +104,14 @@ impl EpochEstimator {
         })
     }
 
+    /// Whether each step has an estimator of its own.
+    pub fn changes_each_step(&self) -> bool {
+        self.schedules.count_steps()
+    }
+
     /// The estimator of the next step, if it is another one than at the start of the epoch.
     pub fn of_step(&self, progress: &Progress) -> Option<Arc<dyn Estimator>> {
-        self.schedules.count_steps().then(|| self.at(progress))
+        self.changes_each_step().then(|| self.at(progress))
     }
 
     /// The estimator of the epoch under way, the same as long as its parameters are. With a learned temperature, it takes scores that are [divided](bcl_methods::LearnedTemperature) by it.

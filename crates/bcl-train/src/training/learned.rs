@@ -71,9 +71,19 @@ impl<M: Method> Learned<M> {
         }
     }
 
-    /// Whether steps are recorded, or may be: then nothing may be read from the device between gradients and optimizer.
-    pub fn records_steps(&self) -> bool {
-        self.recorded_steps.are_wanted()
+    /// Whether the step whose gradients were computed last is recorded or replayed: then its optimizer comes before anything is read from the device.
+    pub fn records_step(&self) -> bool {
+        self.recorded_steps.are_in_use()
+    }
+
+    /// Whether the next step may be recorded: then no other thread may use the device meanwhile.
+    pub fn may_record_next_step(&self) -> bool {
+        self.recorded_steps.are_prepared()
+    }
+
+    /// Ends an epoch: a step that is not recorded yet is prepared again in the next one.
+    pub fn end_epoch(&self) {
+        self.recorded_steps.end_epoch();
     }
 
     /// Whether there is no state beside the method's.
@@ -132,6 +142,8 @@ impl<M: Method> Method for Learned<M> {
     type Part = M::Part;
 
     const EMBEDS_WHOLE_BATCH: bool = M::EMBEDS_WHOLE_BATCH;
+
+    const REMEMBERS: bool = M::REMEMBERS;
 
     fn encoder(&self) -> &M::Encoder {
         self.method.encoder()
@@ -281,25 +293,34 @@ impl<M: Method> TrainStep for Learned<M> {
 
     fn optimize(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
         let recorded_steps = self.recorded_steps.clone();
-        recorded_steps.end(self, rate.base(), |model| model.updated(optimizer, rate, gradients))
+        recorded_steps.end(self, optimizer, rate, gradients)
     }
 }
 
 impl<M: Method> Learned<M> {
-    fn updated(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
+    pub(super) fn optimized(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
         let gradients = match self.largest_norm {
             Some(limit) => clip_global_norm(&self, gradients, limit),
             None => gradients,
         };
         let gradients = self.before_update(gradients);
-        let moved = together(|| optimizer.step(rate, self, gradients));
-        let batches: Vec<_> = moved.last_batches.take::<M::Batch>().collect();
-        let remembering = batches.into_iter().fold(moved, |moved, last| {
+        together(|| optimizer.step(rate, self, gradients))
+    }
+
+    /// The batch of the last step, which is not to be remembered.
+    pub(super) fn take_batch(&self) -> M::Batch {
+        let last = self.last_batches.take::<M::Batch>().last();
+        last.expect("a step came before its optimizer").batch
+    }
+
+    /// Stores what later batches need of the steps since the last optimizer step.
+    pub(super) fn remembering(self) -> Self {
+        let batches: Vec<_> = self.last_batches.take::<M::Batch>().collect();
+        batches.into_iter().fold(self, |moved, last| {
             moved
                 .with_step_rates(&last.batch, last.rates.as_ref())
                 .remember(&last.batch, &last.embeddings)
-        });
-        remembering.after_update()
+        })
     }
 }
 

@@ -21,8 +21,8 @@ pub mod recovery;
 pub mod renderer;
 mod run_log;
 pub mod run_summary;
-pub mod step_graph;
-mod stop;
+mod step_graph;
+pub mod stop;
 pub mod stopping_rule;
 #[cfg(test)]
 mod tests;

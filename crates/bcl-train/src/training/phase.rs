@@ -187,7 +187,7 @@ impl PhaseRun {
             .with_temperature(temperature)
             .with_rates(rates)
             .with_recovery(recovery)
-            .with_step_graph(self.training.step_graph);
+            .with_step_graph(self.training.step_graph && !estimator.is_some_and(EpochEstimator::changes_each_step));
         let steps_per_epoch = loader.steps_per_epoch();
         self.progress.steps_of_epoch(steps_per_epoch)?;
         let learning_rate = self

@@ -4,30 +4,46 @@
 //! what they have learned in the memory where they found it, as replays have to.
 
 use super::{learned::Learned, live_metrics::StepOutput};
+use bcl_collective::Alone;
 use bcl_core::{AugmentedLoss, Estimator};
 use bcl_files::notice;
 use bcl_kernels::{NotRecorded, StepGraph, StepRecorder, overwrite, together};
 use bcl_methods::{
-    Method,
+    Embeddings, Method,
     step::{Step, TrainedStep},
 };
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId},
-    tensor::Tensor,
+    optim::{GradientsParams, ModuleOptimizer, OptimizerRecord, lr_scheduler::module_lr_scheduler::ModuleLearningRate},
+    tensor::{Bytes, Tensor},
+    train::checkpoint::Checkpoint,
 };
 use std::{
     any::Any,
     collections::HashMap,
     fmt, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
+
+/// Recordings that may fail until steps are computed one by one.
+const MOST_FAILURES: usize = 5;
 
 /// Steps before the recorded one. In the first, the optimizer allocates its state.
 const WARM_UP: usize = 3;
 
 /// The recording of the steps of a model, which its clones share. By default, steps are not recorded.
 #[derive(Clone, Default)]
-pub(super) struct RecordedSteps(Option<Arc<Mutex<State>>>);
+pub(super) struct RecordedSteps(Option<Arc<Shared>>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// How many recordings have failed.
+    failures: AtomicUsize,
+}
 
 impl fmt::Debug for RecordedSteps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,6 +62,7 @@ enum State {
 }
 
 /// What steps have in common that share a recording.
+#[derive(Clone)]
 struct Common {
     /// The loss. It may have tables on the device that the graph reads.
     estimator: Option<Arc<dyn Estimator>>,
@@ -71,8 +88,23 @@ struct Preparing {
     before: Option<Values>,
     /// The results of the last step.
     results: Option<Results>,
-    /// Where the results of the step that is recorded go.
-    wanted: Option<Results>,
+    /// The embeddings of the last step.
+    embeddings: Option<Embeddings>,
+    /// The state of the optimizer after the last step before the recorded one.
+    optimizer: Option<Bytes>,
+    /// What the step that is recorded needs if the recording fails.
+    restart: Option<Restart>,
+}
+
+/// All that a step needs to be computed after its recording has failed: what the recording was to write cannot be read any more.
+struct Restart {
+    common: Common,
+    /// Copies of parameters and running statistics before the step.
+    values: Values,
+    /// The state of the optimizer before it.
+    optimizer: Option<Bytes>,
+    /// Where the results go.
+    wanted: Results,
 }
 
 struct Ready {
@@ -82,8 +114,10 @@ struct Ready {
     results: Results,
     /// Where the results of the current step go.
     wanted: Option<Results>,
+    /// The embeddings that the recorded step writes.
+    embeddings: Embeddings,
     /// The memory of the model, which the graph uses.
-    _values: Option<Values>,
+    values: Values,
 }
 
 /// How a step computes its gradients.
@@ -100,13 +134,31 @@ impl RecordedSteps {
         Self(are_wanted.then(Arc::default))
     }
 
-    /// Whether steps are recorded, or may be.
-    pub(super) fn are_wanted(&self) -> bool {
-        self.0.is_some()
+    /// Whether the current step is being recorded, or is a replay.
+    pub(super) fn are_in_use(&self) -> bool {
+        match self.lock().as_deref() {
+            Some(State::Ready(_)) => true,
+            Some(State::Preparing(preparing)) => preparing.restart.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether the next step may be recorded.
+    pub(super) fn are_prepared(&self) -> bool {
+        matches!(self.lock().as_deref(), Some(State::Preparing(preparing)) if preparing.num_steps == WARM_UP)
+    }
+
+    /// Ends an epoch. Evaluation allocates what no step does, so preparing starts again after it.
+    pub(super) fn end_epoch(&self) {
+        if let Some(mut state) = self.lock()
+            && matches!(*state, State::Preparing(_))
+        {
+            *state = State::Nothing;
+        }
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, State>> {
-        Some(self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(self.0.as_ref()?.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Begins a step.
@@ -144,6 +196,7 @@ impl RecordedSteps {
                 let wanted = ready.results.like();
                 let output = wanted.output();
                 ready.wanted = Some(wanted);
+                model.finish(placed, ready.embeddings.clone());
                 *state = State::Ready(ready);
                 Begun::Replayed(output)
             }
@@ -164,46 +217,78 @@ impl RecordedSteps {
         let output = results.output();
         if let Some(State::Preparing(preparing)) = self.lock().as_deref_mut() {
             preparing.results = Some(results);
-            if let Some(wanted) = &preparing.wanted {
-                return wanted.output();
+            preparing.embeddings = Some(trained.embeddings.clone());
+            if let Some(restart) = &preparing.restart {
+                return restart.wanted.output();
             }
         }
         output
     }
 
-    /// Ends a step by updating the model, or by replaying the recorded step.
+    /// Ends a step: runs the optimizer, or replays the recorded step, and remembers.
     pub(super) fn end<M: Method>(
         &self,
         model: Learned<M>,
-        rate: f64,
-        update: impl FnOnce(Learned<M>) -> Learned<M>,
+        optimizer: &mut ModuleOptimizer,
+        rate: ModuleLearningRate,
+        gradients: GradientsParams,
     ) -> Learned<M> {
-        let Some(mut state) = self.lock() else { return update(model) };
+        let Some(mut state) = self.lock() else {
+            return model.optimized(optimizer, rate, gradients).remembering().after_update();
+        };
         match mem::take(&mut *state) {
             State::Ready(mut ready) => {
-                ready.replay(rate);
+                ready.replay(rate.base());
+                let remembering = ready.values.remembering(model);
                 *state = State::Ready(ready);
-                model
+                remembering
             }
             State::Preparing(mut preparing) => {
-                let updated = update(model);
-                let updated = match preparing.before.clone() {
-                    Some(before) => before.overwritten_by(updated),
-                    None => updated,
-                };
                 preparing.num_steps += 1;
-                *state = if preparing.wanted.is_some() {
-                    preparing.recorded(rate)
-                } else {
-                    State::Preparing(preparing)
+                let Some(values) = preparing.before.clone() else {
+                    *state = State::Preparing(preparing);
+                    return model.optimized(optimizer, rate, gradients).remembering().after_update();
                 };
-                updated
+                let before = model.clone();
+                let updated = model.optimized(optimizer, rate.clone(), gradients).after_update();
+                let updated = values.clone().overwritten_by(updated);
+                let Some(restart) = preparing.restart.take() else {
+                    if preparing.num_steps == WARM_UP {
+                        preparing.optimizer = optimizer.to_record().checkpoint_into_bytes().ok();
+                    }
+                    *state = State::Preparing(preparing);
+                    return values.remembering(updated);
+                };
+                match preparing.recorded(values.clone(), restart.wanted.clone(), rate.base()) {
+                    Ok(ready) => {
+                        *state = State::Ready(Box::new(ready));
+                        // Outside of the recording: what is remembered differs from step to step.
+                        values.remembering(updated)
+                    }
+                    Err(reason) => {
+                        *state = self.after_failure(&reason);
+                        restart.computed(before, optimizer, rate)
+                    }
+                }
             }
             other => {
                 *state = other;
-                update(model)
+                model.optimized(optimizer, rate, gradients).remembering().after_update()
             }
         }
+    }
+
+    /// What to do after a recording has failed: cubecl decides by what its thread has done so far whether an operation writes in place, so the recorded step may
+    /// need a kernel that the steps before did not, and which cannot be loaded while recording.
+    fn after_failure(&self, reason: &NotRecorded) -> State {
+        let failures = self
+            .0
+            .as_ref()
+            .map_or(0, |shared| shared.failures.fetch_add(1, Ordering::Relaxed) + 1);
+        if failures < MOST_FAILURES {
+            return State::Nothing;
+        }
+        State::refused(reason)
     }
 }
 
@@ -246,7 +331,9 @@ impl State {
                 num_steps: 0,
                 before: None,
                 results: None,
-                wanted: None,
+                embeddings: None,
+                optimizer: None,
+                restart: None,
             })),
             Ok(None) => {
                 notice::note("the processor has no step graphs; training.step_graph = true changes nothing");
@@ -266,10 +353,18 @@ impl Preparing {
     /// Begins a step.
     fn begin<M: Method>(mut self: Box<Self>, model: &Learned<M>) -> State {
         self.before = (self.num_steps > 0).then(|| Values::of(model));
+        let (Some(before), Some(results)) = (&self.before, &self.results) else {
+            return State::Preparing(self);
+        };
         if self.num_steps < WARM_UP {
             return State::Preparing(self);
         }
-        self.wanted = self.results.as_ref().map(Results::like);
+        self.restart = Some(Restart {
+            common: self.common.clone(),
+            values: before.copied(),
+            optimizer: self.optimizer.take(),
+            wanted: results.like(),
+        });
         match self.recorder.begin() {
             Ok(recorder) => State::Preparing(Box::new(Self { recorder, ..*self })),
             Err(reason) => State::refused(&reason),
@@ -277,22 +372,46 @@ impl Preparing {
     }
 
     /// Ends the recording, and computes the recorded step.
-    fn recorded(self: Box<Self>, rate: f64) -> State {
-        // What was to be computed cannot be any more: the gradients exist nowhere.
-        let graph = self
-            .recorder
-            .end()
-            .unwrap_or_else(|reason| panic!("{reason}; set training.step_graph = false"));
+    fn recorded(self: Box<Self>, values: Values, wanted: Results, rate: f64) -> Result<Ready, NotRecorded> {
         let mut ready = Ready {
             common: self.common,
-            graph,
+            graph: self.recorder.end()?,
             results: self.results.expect("the recorded step has results"),
-            wanted: self.wanted,
-            _values: self.before,
+            wanted: Some(wanted),
+            embeddings: self.embeddings.expect("it has embeddings"),
+            values,
         };
         ready.replay(rate);
         notice::note("a step is recorded, and replayed from here on");
-        State::Ready(Box::new(ready))
+        Ok(ready)
+    }
+}
+
+impl Restart {
+    /// Computes the step as always. `model` is the one before the step, but for its values.
+    fn computed<M: Method>(self, model: Learned<M>, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate) -> Learned<M> {
+        let mut values = self.values;
+        let batch = model.take_batch();
+        let model = together(|| model.map(&mut Restored(&mut values)));
+        let record = self.optimizer.map(OptimizerRecord::checkpoint_from_bytes);
+        if let Some(Ok(record)) = record {
+            *optimizer = optimizer.clone().load_record(record);
+        }
+        let step = Step {
+            batch: M::with_inputs(batch, self.common.inputs),
+            estimator: self.common.estimator,
+            noise: None,
+            gradient_cache: None,
+            detected: None,
+            processes: Arc::new(Alone),
+        };
+        let trained = step.train(&model);
+        Results::of(&trained).write_to(&self.wanted);
+        model.finish(step, trained.embeddings);
+        model
+            .optimized(optimizer, rate, trained.gradients)
+            .remembering()
+            .after_update()
     }
 }
 
@@ -307,13 +426,58 @@ impl Ready {
 
 /// Parameters and running statistics of a model.
 #[derive(Clone, Default)]
-struct Values(HashMap<ParamId, Arc<dyn Any + Send + Sync>>);
+struct Values(HashMap<ParamId, Arc<dyn Value>>);
+
+/// A tensor of any number of dimensions.
+trait Value: Any + Send + Sync {
+    /// The same numbers in memory of their own, not on an autodiff device.
+    fn copied(&self) -> Arc<dyn Value>;
+}
+
+impl<const D: usize> Value for Tensor<D> {
+    fn copied(&self) -> Arc<dyn Value> {
+        let value = self.clone().without_autodiff();
+        Arc::new(overwrite(&value.zeros_like(), value))
+    }
+}
+
+/// Gives a model other values.
+struct Restored<'a>(&'a mut Values);
+
+impl ModuleMapper for Restored<'_> {
+    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let Some(restored) = self.0.get::<D>(parameter.id) else {
+            return parameter;
+        };
+        parameter.map(|value| if value.is_autodiff() { restored.autodiff() } else { restored })
+    }
+}
 
 impl Values {
+    fn get<const D: usize>(&self, id: ParamId) -> Option<Tensor<D>> {
+        let value: &dyn Any = &**self.0.get(&id)?;
+        value.downcast_ref::<Tensor<D>>().cloned()
+    }
+
     fn of<M: Module>(model: &M) -> Self {
         let mut values = Self::default();
         model.visit(&mut values);
         values
+    }
+
+    /// The same numbers in memory of their own.
+    fn copied(&self) -> Self {
+        Self(self.0.iter().map(|(&id, value)| (id, value.copied())).collect())
+    }
+
+    /// The model in this memory after it has remembered the step.
+    fn remembering<M: Method>(&self, model: Learned<M>) -> Learned<M> {
+        let remembering = model.remembering();
+        if M::REMEMBERS {
+            self.clone().overwritten_by(remembering)
+        } else {
+            remembering
+        }
     }
 
     /// The model in the memory of these values.
@@ -330,8 +494,9 @@ impl ModuleVisitor for Values {
 
 impl ModuleMapper for Values {
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let memory = self.0.get(&parameter.id).and_then(|value| value.downcast_ref::<Tensor<D>>());
-        let Some(memory) = memory.cloned() else { return parameter };
+        let Some(memory) = self.get::<D>(parameter.id) else {
+            return parameter;
+        };
         parameter.map(|value| {
             overwrite(&memory.clone().without_autodiff(), value.without_autodiff());
             memory
@@ -340,6 +505,7 @@ impl ModuleMapper for Values {
 }
 
 /// What a step returns beside its gradients.
+#[derive(Clone)]
 struct Results {
     loss: Tensor<1>,
     num_anchors: usize,

@@ -36,7 +36,7 @@ pub struct TrainingConfig {
     /// Numeric precision of the encoder in training.
     pub precision: Precision,
     /// Whether a GPU records the launches of one step and replays them with one call: with equal results, and less work for the processor. For images with
-    /// `simclr` without labels, `byol` with a constant momentum, `simsiam`, `barlow_twins` or `vicreg`, and Adam, `AdamW` or LARS. On the CPU, it changes nothing.
+    /// `simclr` without labels, `moco` without synthetic keys, `byol` with a constant momentum, `simsiam`, `barlow_twins` or `vicreg`, and Adam, `AdamW` or LARS. On the CPU, it changes nothing.
     #[serde(skip_serializing_if = "Not::not")]
     pub step_graph: bool,
     /// Whether batch normalisation covers the images of all processes that share a batch. By default each process normalises its own share.

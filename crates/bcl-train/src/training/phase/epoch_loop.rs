@@ -209,6 +209,11 @@ impl PhaseRun {
                 learner.lr_step();
             }
             let (kept, model) = (step.clone(), learner.model());
+            if model.may_record_next_step() {
+                // Burn shows the last loss in a thread of its own, which reads it from the device.
+                let outcome = components.event_processor.flush();
+                components.interrupter.fail_on_error(outcome);
+            }
             let output = learner.train_step(step);
             number += 1;
             self.progress.step += 1;
@@ -217,7 +222,7 @@ impl PhaseRun {
             // the weights from before the last step any more, so the optimizer may write into their memory. A step that is replayed is in the queue only when
             // the optimizer has run.
             let last = unread.take();
-            let unread_last = if model.records_steps() {
+            let unread_last = if model.records_step() {
                 last
             } else {
                 self.read_loss(last)?;
@@ -246,6 +251,7 @@ impl PhaseRun {
             }
         }
         self.read_loss(unread)?;
+        learner.model().end_epoch();
         if self.progress.anchors == 0 && self.progress.anchors_without_negatives > 0 {
             return Err(Error::of_all_processes(&*self.processes, self.nothing_to_learn_from()));
         }
