@@ -119,7 +119,7 @@ pub use sampled::{SampledOps, gather_rows, sampled_dot};
 pub use sampled_contrast::{SampledContrastOps, sampled_contrast, sampled_contrast_is_fused};
 pub use similarity::Similarity;
 pub use sparse::{SparseMatrix, SparseOps, propagate, sparse_matmul, sparse_matmul_add};
-pub use step_graph::{NotRecorded, OverwriteOps, Replays, StepGraph, StepRecorder, overwrite, replays};
+pub use step_graph::{NotRecorded, OverwriteOps, Replays, StepGraph, StepRecorder, in_own_memory, overwrite, replays};
 pub use together::together;
 pub use unit::{UnitOps, unit_rows};
 

@@ -10,7 +10,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
 use super::{Dial, Now, OverwriteOps, RECORDING};
-use crate::cube::{THREADS, rows};
+use crate::cube::{THREADS, empty, rows};
 use crate::together::cube::{Group, PART, Rule, Update, have_same_memory, own_part, settle, submit};
 
 /// The most numbers of a launch that differ from step to step.
@@ -34,6 +34,11 @@ impl OverwriteOps for Cube {
             writes_shared: false,
         });
         tensor
+    }
+
+    /// Burn may leave gaps between the rows of what it allocates.
+    fn in_own_memory(values: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::overwrite(empty(&values, values.shape(), values.dtype), values)
     }
 }
 

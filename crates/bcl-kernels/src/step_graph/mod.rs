@@ -216,12 +216,26 @@ pub fn overwrite<const D: usize>(tensor: &Tensor<D>, values: Tensor<D>) -> Tenso
     Tensor::from_dispatch(Dispatch::overwrite(tensor.clone().into_dispatch(), values.into_dispatch()))
 }
 
-/// Writing into memory that others see. The default body does not.
+/// A copy of values in memory of its own, in row-major order, into which values of other steps can be [written](overwrite()). On the CPU, which has no graphs, it returns
+/// the values.
+///
+/// # Shapes
+/// - values, output: any; `f32`
+pub fn in_own_memory<const D: usize>(values: Tensor<D>) -> Tensor<D> {
+    Tensor::from_dispatch(Dispatch::in_own_memory(values.into_dispatch()))
+}
+
+/// Writing into memory that others see. The default bodies do not.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]
 pub trait OverwriteOps: Backend {
     /// The kernel behind [`overwrite`](crate::overwrite()).
     fn overwrite(tensor: FloatTensor<Self>, values: FloatTensor<Self>) -> FloatTensor<Self> {
         drop(tensor);
+        values
+    }
+
+    /// The kernel behind [`in_own_memory`](crate::in_own_memory()).
+    fn in_own_memory(values: FloatTensor<Self>) -> FloatTensor<Self> {
         values
     }
 }

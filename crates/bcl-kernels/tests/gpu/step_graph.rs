@@ -2,8 +2,8 @@
 
 use super::{common::Numbers, gpu};
 use bcl_kernels::{
-    AdamDecay, AdamInput, AdamStep, LarsAdaptation, LarsInput, LarsStep, Replays, StepGraph, StepRecorder, adam, lars, overwrite,
-    replays, together,
+    AdamDecay, AdamInput, AdamStep, LarsAdaptation, LarsInput, LarsStep, Replays, StepGraph, StepRecorder, adam, in_own_memory,
+    lars, overwrite, replays, together,
 };
 use burn::tensor::{DType, Device, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -165,7 +165,7 @@ fn one_by_one(rule: Rule, device: &Device) -> Outcome {
 
 fn replayed(rule: Rule, device: &Device) -> Outcome {
     let mut training = Training::new(rule, device);
-    let input = batch(0, device) * 0.0;
+    let input = in_own_memory(batch(0, device) * 0.0);
     let mut losses = Vec::new();
     let recorder = StepRecorder::prepare(device).unwrap().expect("a GPU has graphs");
     for step in 0..WARM_UP {

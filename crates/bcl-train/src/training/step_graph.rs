@@ -7,7 +7,7 @@ use super::{learned::Learned, live_metrics::StepOutput};
 use bcl_collective::Alone;
 use bcl_core::{AugmentedLoss, Estimator};
 use bcl_files::notice;
-use bcl_kernels::{NotRecorded, StepGraph, StepRecorder, overwrite, together};
+use bcl_kernels::{NotRecorded, StepGraph, StepRecorder, in_own_memory, overwrite, together};
 use bcl_methods::{
     Embeddings, Method,
     step::{Step, TrainedStep},
@@ -19,7 +19,7 @@ use burn::{
     train::checkpoint::Checkpoint,
 };
 use std::{
-    any::Any,
+    any::{Any, type_name},
     collections::HashMap,
     fmt, mem,
     sync::{
@@ -261,6 +261,8 @@ impl RecordedSteps {
                 };
                 match preparing.recorded(values.clone(), restart.wanted.clone(), rate.base()) {
                     Ok(ready) => {
+                        let method = type_name::<M>().rsplit("::").next().unwrap_or_default();
+                        notice::note(format!("a step of {method} is recorded, and replayed from here on"));
                         *state = State::Ready(Box::new(ready));
                         // Outside of the recording: what is remembered differs from step to step.
                         values.remembering(updated)
@@ -304,6 +306,12 @@ fn inputs<M: Method>(method: &M, step: &Step<M::Batch>) -> Option<Vec<Tensor<4>>
     if depends_on_more { None } else { method.inputs(&step.batch) }
 }
 
+/// Memory for an input of each step, on its device.
+fn input_memory(input: &Tensor<4>) -> Tensor<4> {
+    let memory = in_own_memory(input.clone().without_autodiff());
+    if input.is_autodiff() { memory.autodiff() } else { memory }
+}
+
 impl State {
     fn common(&self) -> Option<&Common> {
         match self {
@@ -325,7 +333,7 @@ impl State {
             Ok(Some(recorder)) => Self::Preparing(Box::new(Preparing {
                 common: Common {
                     estimator: step.estimator.clone(),
-                    inputs: inputs.iter().map(Tensor::zeros_like).collect(),
+                    inputs: inputs.iter().map(input_memory).collect(),
                 },
                 recorder,
                 num_steps: 0,
@@ -382,7 +390,6 @@ impl Preparing {
             values,
         };
         ready.replay(rate);
-        notice::note("a step is recorded, and replayed from here on");
         Ok(ready)
     }
 }
@@ -437,7 +444,7 @@ trait Value: Any + Send + Sync {
 impl<const D: usize> Value for Tensor<D> {
     fn copied(&self) -> Arc<dyn Value> {
         let value = self.clone().without_autodiff();
-        Arc::new(overwrite(&value.zeros_like(), value))
+        Arc::new(in_own_memory(value))
     }
 }
 
@@ -449,7 +456,13 @@ impl ModuleMapper for Restored<'_> {
         let Some(restored) = self.0.get::<D>(parameter.id) else {
             return parameter;
         };
-        parameter.map(|value| if value.is_autodiff() { restored.autodiff() } else { restored })
+        parameter.map(|value| {
+            if value.is_autodiff() {
+                restored.autodiff().set_require_grad(value.is_require_grad())
+            } else {
+                restored
+            }
+        })
     }
 }
 
@@ -524,9 +537,9 @@ impl Results {
     /// Memory of their own for the results of another step.
     fn like(&self) -> Self {
         Self {
-            loss: self.loss.zeros_like(),
+            loss: in_own_memory(self.loss.clone()),
             num_anchors: self.num_anchors,
-            num_counted: self.num_counted.as_ref().map(Tensor::zeros_like),
+            num_counted: self.num_counted.clone().map(in_own_memory),
         }
     }
 
