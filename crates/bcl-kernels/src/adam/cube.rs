@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 
 use super::{AdamDecay, AdamOps, AdamStep, portable};
 use crate::cube::{THREADS, empty, owned, rows};
-use crate::step_graph::Now;
+use crate::step_graph::{Now, cube::numbers};
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl AdamOps for Cube {
@@ -82,7 +82,7 @@ impl Rule for AdamRule {
             rate: step.rate,
             replays: 0,
         };
-        let recorded = group.numbers(now, move |now| rule.at(now).numbers());
+        let recorded = numbers(group.tensor(), now, move |now| rule.at(now).numbers());
         let are_in_memory = recorded.is_some();
         // Otherwise nothing reads this memory, but the kernel has a place for it.
         let in_memory = recorded.unwrap_or_else(|| group.empty(1));

@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 
 use super::{LarsOps, LarsStep, composed, is_first};
 use crate::cube::{THREADS, empty, owned, rows, sum_of_workgroup};
-use crate::step_graph::Now;
+use crate::step_graph::{Now, cube::numbers};
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl LarsOps for Cube {
@@ -110,7 +110,7 @@ impl Rule for LarsRule {
             rate: self.rate,
             replays: 0,
         };
-        let recorded = group.numbers(now, |now| [now.rate as f32]);
+        let recorded = numbers(group.tensor(), now, |now| [now.rate as f32]);
         let is_in_memory = recorded.is_some();
         let in_memory = recorded.unwrap_or_else(|| group.empty(1));
         let [weights, gradients, velocities, updated] = group.buffers();

@@ -13,7 +13,6 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 
 use crate::cube::{THREADS, addresses, empty, workgroups};
-use crate::step_graph::{Now, cube::numbers};
 
 /// Numbers per workgroup, so many that updating them takes longer than finding their tensor.
 pub(crate) const PART: usize = 16 * THREADS as usize;
@@ -249,13 +248,9 @@ impl Group<'_> {
         self.0.iter().map(Update::size).collect()
     }
 
-    /// Numbers that differ from step to step, if they have to be in device memory: see [`numbers`].
-    pub(crate) fn numbers<const N: usize>(
-        &self,
-        now: Now,
-        of: impl Fn(Now) -> [f32; N] + Send + Sync + 'static,
-    ) -> Option<CubeTensor> {
-        numbers(&self.0[0].tensors[0], now, of)
+    /// A tensor that is updated.
+    pub(crate) fn tensor(&self) -> &CubeTensor {
+        &self.0[0].tensors[0]
     }
 
     /// Memory for what a kernel hands to the next one.

@@ -4,7 +4,7 @@ use super::{
     evaluate::{Evaluated, EvaluationTask},
     live_metrics::StepOutput,
     recovery::Recovery,
-    step_graph::{Begun, RecordedSteps},
+    step_graph::{Begun, InTraining, RecordedSteps},
 };
 use bcl_kernels::together;
 use bcl_methods::batches::{LogQ, NamedTensors};
@@ -21,7 +21,7 @@ use burn::{
     train::{InferenceStep, TrainOutput, TrainStep},
 };
 use std::{
-    any::Any,
+    any::{Any, type_name},
     fmt, mem,
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
@@ -84,11 +84,6 @@ impl<M: Method> Learned<M> {
     /// Ends an epoch: a step that is not recorded yet is prepared again in the next one.
     pub fn end_epoch(&self) {
         self.recorded_steps.end_epoch();
-    }
-
-    /// Whether there is no state beside the method's.
-    pub(super) fn has_only_parameters(&self) -> bool {
-        self.temperature.is_none() && self.rates.is_none() && self.recovery.is_none()
     }
 
     /// Learns a temperature, too, if given.
@@ -297,8 +292,16 @@ impl<M: Method> TrainStep for Learned<M> {
     }
 }
 
-impl<M: Method> Learned<M> {
-    pub(super) fn optimized(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
+impl<M: Method> InTraining for Learned<M> {
+    fn has_only_parameters(&self) -> bool {
+        self.temperature.is_none() && self.rates.is_none() && self.recovery.is_none()
+    }
+
+    fn name() -> &'static str {
+        type_name::<M>().rsplit("::").next().unwrap_or_default()
+    }
+
+    fn optimized(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
         let gradients = match self.largest_norm {
             Some(limit) => clip_global_norm(&self, gradients, limit),
             None => gradients,
@@ -307,20 +310,22 @@ impl<M: Method> Learned<M> {
         together(|| optimizer.step(rate, self, gradients))
     }
 
-    /// The batch of the last step, which is not to be remembered.
-    pub(super) fn take_batch(&self) -> M::Batch {
-        let last = self.last_batches.take::<M::Batch>().last();
-        last.expect("a step came before its optimizer").batch
+    fn finish(&self, step: Step<M::Batch>, embeddings: Embeddings) {
+        Self::finish(self, step, embeddings);
     }
 
-    /// Stores what later batches need of the steps since the last optimizer step.
-    pub(super) fn remembering(self) -> Self {
+    fn remembering(self) -> Self {
         let batches: Vec<_> = self.last_batches.take::<M::Batch>().collect();
         batches.into_iter().fold(self, |moved, last| {
             moved
                 .with_step_rates(&last.batch, last.rates.as_ref())
                 .remember(&last.batch, &last.embeddings)
         })
+    }
+
+    fn take_batch(&self) -> M::Batch {
+        let last = self.last_batches.take::<M::Batch>().last();
+        last.expect("a step came before its optimizer").batch
     }
 }
 

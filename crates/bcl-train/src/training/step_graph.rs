@@ -3,7 +3,7 @@
 //! Three steps are computed as always while the device prepares, with the allocations that the recorded one will find. From the second on, they leave
 //! what they have learned in the memory where they found it, as replays have to.
 
-use super::{learned::Learned, live_metrics::StepOutput};
+use super::live_metrics::StepOutput;
 use bcl_collective::Alone;
 use bcl_core::{AugmentedLoss, Estimator};
 use bcl_files::notice;
@@ -19,7 +19,7 @@ use burn::{
     train::checkpoint::Checkpoint,
 };
 use std::{
-    any::{Any, type_name},
+    any::Any,
     collections::HashMap,
     fmt, mem,
     sync::{
@@ -33,6 +33,27 @@ const MOST_FAILURES: usize = 5;
 
 /// Steps before the recorded one. In the first, the optimizer allocates its state.
 const WARM_UP: usize = 3;
+
+/// A method in training, whose steps may be recorded.
+pub(super) trait InTraining: Method {
+    /// Whether there is no state beside the method's.
+    fn has_only_parameters(&self) -> bool;
+
+    /// Name of the method's type.
+    fn name() -> &'static str;
+
+    /// Runs the optimizer.
+    fn optimized(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self;
+
+    /// Keeps what [`remembering`](Self::remembering) needs of a step.
+    fn finish(&self, step: Step<Self::Batch>, embeddings: Embeddings);
+
+    /// Stores what later batches need of the steps since the last optimizer step.
+    fn remembering(self) -> Self;
+
+    /// The batch of the last step, which is not to be remembered.
+    fn take_batch(&self) -> Self::Batch;
+}
 
 /// The recording of the steps of a model, which its clones share. By default, steps are not recorded.
 #[derive(Clone, Default)]
@@ -162,12 +183,12 @@ impl RecordedSteps {
     }
 
     /// Begins a step.
-    pub(super) fn begin<M: Method>(&self, model: &Learned<M>, step: Step<M::Batch>) -> Begun<M::Batch> {
+    pub(super) fn begin<M: InTraining>(&self, model: &M, step: Step<M::Batch>) -> Begun<M::Batch> {
         let Some(mut state) = self.lock() else {
             return Begun::Computed(step);
         };
         let inputs = if model.has_only_parameters() {
-            inputs(&model.method, &step)
+            inputs(model, &step)
         } else {
             None
         };
@@ -226,13 +247,13 @@ impl RecordedSteps {
     }
 
     /// Ends a step: runs the optimizer, or replays the recorded step, and remembers.
-    pub(super) fn end<M: Method>(
+    pub(super) fn end<M: InTraining>(
         &self,
-        model: Learned<M>,
+        model: M,
         optimizer: &mut ModuleOptimizer,
         rate: ModuleLearningRate,
         gradients: GradientsParams,
-    ) -> Learned<M> {
+    ) -> M {
         let Some(mut state) = self.lock() else {
             return model.optimized(optimizer, rate, gradients).remembering().after_update();
         };
@@ -261,8 +282,7 @@ impl RecordedSteps {
                 };
                 match preparing.recorded(values.clone(), restart.wanted.clone(), rate.base()) {
                     Ok(ready) => {
-                        let method = type_name::<M>().rsplit("::").next().unwrap_or_default();
-                        notice::note(format!("a step of {method} is recorded, and replayed from here on"));
+                        notice::note(format!("a step of {} is recorded, and replayed from here on", M::name()));
                         *state = State::Ready(Box::new(ready));
                         // Outside of the recording: what is remembered differs from step to step.
                         values.remembering(updated)
@@ -359,7 +379,7 @@ impl State {
 
 impl Preparing {
     /// Begins a step.
-    fn begin<M: Method>(mut self: Box<Self>, model: &Learned<M>) -> State {
+    fn begin<M: InTraining>(mut self: Box<Self>, model: &M) -> State {
         self.before = (self.num_steps > 0).then(|| Values::of(model));
         let (Some(before), Some(results)) = (&self.before, &self.results) else {
             return State::Preparing(self);
@@ -396,7 +416,7 @@ impl Preparing {
 
 impl Restart {
     /// Computes the step as always. `model` is the one before the step, but for its values.
-    fn computed<M: Method>(self, model: Learned<M>, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate) -> Learned<M> {
+    fn computed<M: InTraining>(self, model: M, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate) -> M {
         let mut values = self.values;
         let batch = model.take_batch();
         let model = together(|| model.map(&mut Restored(&mut values)));
@@ -484,7 +504,7 @@ impl Values {
     }
 
     /// The model in this memory after it has remembered the step.
-    fn remembering<M: Method>(&self, model: Learned<M>) -> Learned<M> {
+    fn remembering<M: InTraining>(&self, model: M) -> M {
         let remembering = model.remembering();
         if M::REMEMBERS {
             self.clone().overwritten_by(remembering)
