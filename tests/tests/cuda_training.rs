@@ -141,16 +141,14 @@ fn recorded_steps_are_replayed_with_one_call() {
         ("adam", "[optimizer]\nkind = 'adam'\n"),
         ("lars", "[optimizer]\nkind = 'lars'\nlearning_rate = 0.1\n"),
     ];
-    // How far cubecl's thread has come decides whether an operation writes in place, and so, whether a recording needs a kernel that has to be loaded first.
-    // Such a recording fails, and its step is computed as always.
-    let mut num_recorded = 0;
     for (name, optimizer) in recipes {
-        let file = gpu.folder().join(format!("{name}.toml"));
-        fs::write(&file, format!("{text}{optimizer}")).expect("writable");
-        let run = gpu.run(
-            "bcl-train",
-            &[file.to_str().expect("a plain path"), "--backend", "cuda", "--quiet"],
-        );
+        fs::write(gpu.folder().join(format!("{name}.toml")), format!("{text}{optimizer}")).expect("writable");
+    }
+    // How far cubecl's thread has come decides whether an operation writes in place, and so, whether a recording needs a kernel or memory that the steps before did
+    // not. Such a recording fails, and its step is computed as always: so every run succeeds, and one of many records its steps.
+    let is_recorded = |(attempt, (name, _)): (usize, &(&str, &str))| {
+        let (recipe, out) = (format!("{name}.toml"), format!("runs-{attempt}"));
+        let run = gpu.run("bcl-train", &[&recipe, "--backend", "cuda", "--quiet", "--out", &out]);
         assert_eq!(run.code(), Some(0), "{name}\n{}", shown(&run.output));
         let refused = run.refused();
         assert!(
@@ -158,16 +156,20 @@ fn recorded_steps_are_replayed_with_one_call() {
             "{name}: {refused:?}"
         );
         let total = run.total();
+        println!(
+            "{name}: {} launches, {} graphs of {} launches",
+            total.launches, total.graph_launches, total.launches_in_graphs
+        );
+        let per_step = total.launches_in_graphs.checked_div(total.graph_launches);
+        assert!(
+            per_step.is_none_or(|launches| launches > 100),
+            "{name}: {per_step:?} launches in a step"
+        );
         // Twelve steps: three prepare, one is recorded, and it and the eight after it are replayed.
-        if refused.is_empty() {
-            assert_eq!(total.graph_launches, 9, "{name}");
-            num_recorded += 1;
-        }
-        if let Some(per_step) = total.launches_in_graphs.checked_div(total.graph_launches) {
-            assert!(per_step > 100, "{name}: {per_step} launches in a step");
-        }
-    }
-    println!("{num_recorded} of {} recordings succeeded at once", recipes.len());
+        total.graph_launches == 9
+    };
+    let attempts = recipes.iter().cycle().take(12).enumerate();
+    assert!(attempts.into_iter().any(is_recorded), "no run was recorded");
 }
 
 #[test]

@@ -217,6 +217,14 @@ impl<M: Method> Method for Learned<M> {
         }
     }
 
+    fn inputs(&self, batch: &M::Batch) -> Option<Vec<Tensor<4>>> {
+        self.method.inputs(batch)
+    }
+
+    fn with_inputs(batch: M::Batch, inputs: Vec<Tensor<4>>) -> M::Batch {
+        M::with_inputs(batch, inputs)
+    }
+
     fn tensors(batch: &M::Batch) -> NamedTensors {
         M::tensors(batch)
     }
