@@ -25,6 +25,8 @@ pub(super) struct Outcome {
 
 /// Starts processes of a scenario.
 pub(super) fn mpirun(size: usize, scenario: &str, arguments: &[&str]) -> Outcome {
+    // Scenarios that start at the same moment would create Open MPI's folder for its sessions together, in which one of them may fail.
+    let sessions = tempfile::tempdir().expect("a folder");
     let begin = Instant::now();
     // `timeout` ends a scenario that hangs, which then fails.
     let output = Command::new("timeout")
@@ -44,6 +46,7 @@ pub(super) fn mpirun(size: usize, scenario: &str, arguments: &[&str]) -> Outcome
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .env("OMPI_MCA_orte_tmpdir_base", sessions.path())
         .stdin(Stdio::null())
         .output()
         .expect("mpirun is installed");
