@@ -78,14 +78,7 @@ impl AdamRule {
 impl Rule for AdamRule {
     fn launch(&self, group: &Group<'_>) {
         let (rule, step) = (*self, self.0);
-        let now = Now {
-            rate: step.rate,
-            replays: 0,
-        };
-        let recorded = numbers(group.tensor(), now, move |now| rule.at(now).numbers());
-        let are_in_memory = recorded.is_some();
-        // Otherwise nothing reads this memory, but the kernel has a place for it.
-        let in_memory = recorded.unwrap_or_else(|| group.empty(1));
+        let (in_memory, are_in_memory) = numbers(group.tensor(), step.rate, move |now| rule.at(now).numbers());
         let [rate, decay, factor, correction, epsilon] = self.numbers();
         let [weights, gradients, moments_1, moments_2, updated] = group.buffers();
         adam_of_each::launch(

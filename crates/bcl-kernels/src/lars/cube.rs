@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 
 use super::{LarsOps, LarsStep, composed, is_first};
 use crate::cube::{THREADS, empty, owned, rows, sum_of_workgroup};
-use crate::step_graph::{Now, cube::numbers};
+use crate::step_graph::cube::numbers;
 use crate::together::cube::{Group, PART, Rule, Update, own_part, settle, submit};
 
 impl LarsOps for Cube {
@@ -106,13 +106,7 @@ impl Rule for LarsRule {
     fn launch(&self, group: &Group<'_>) {
         // Without adaptation nothing reads the ratios, but the kernel has a place for them.
         let ratios = if self.adaptive { self.ratios(group) } else { group.empty(1) };
-        let now = Now {
-            rate: self.rate,
-            replays: 0,
-        };
-        let recorded = numbers(group.tensor(), now, |now| [now.rate as f32]);
-        let is_in_memory = recorded.is_some();
-        let in_memory = recorded.unwrap_or_else(|| group.empty(1));
+        let (in_memory, is_in_memory) = numbers(group.tensor(), self.rate, |now| [now.rate as f32]);
         let [weights, gradients, velocities, updated] = group.buffers();
         lars_of_each::launch(
             group.client(),

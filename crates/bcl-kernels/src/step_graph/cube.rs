@@ -78,17 +78,17 @@ fn overwrite_each(values: &Sequence<Box<[f32]>>, tensors: &mut Sequence<Box<[f32
     }
 }
 
-/// Numbers of a launch, on the device of a tensor, if this thread records a step or is about to; `now` is the current step. `None` if it does not: then
-/// they are arguments of the launch.
+/// The memory in which a launch beside a tensor finds its numbers, and whether it does: if this thread records a step or is about to. If not, they are arguments of
+/// the launch, and nothing reads the memory, for which kernels have a place. `rate` is the current learning rate.
 pub(crate) fn numbers<const N: usize>(
     beside: &CubeTensor,
-    now: Now,
+    rate: f64,
     of: impl Fn(Now) -> [f32; N] + Send + Sync + 'static,
-) -> Option<CubeTensor> {
-    RECORDING.with_borrow_mut(|recording| {
+) -> (CubeTensor, bool) {
+    let in_memory = RECORDING.with_borrow_mut(|recording| {
         let recording = recording.as_mut()?;
         if !recording.is_open {
-            let numbers = uploaded(beside, &of(now));
+            let numbers = uploaded(beside, &of(Now { rate, replays: 0 }));
             recording.memory.push(numbers.clone());
             return Some(numbers);
         }
@@ -102,7 +102,11 @@ pub(crate) fn numbers<const N: usize>(
             of,
         }));
         Some(numbers)
-    })
+    });
+    match in_memory {
+        Some(numbers) => (numbers, true),
+        None => (empty(beside, [1], DType::F32), false),
+    }
 }
 
 /// Puts numbers into memory that has room for those of any launch.

@@ -35,7 +35,7 @@ pub const DETECTED: &str = "pairs";
 pub const SELECTED: &str = "selected";
 
 /// The output of a training step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StepOutput {
     /// Mean loss of the anchors that have negatives, in nats, `[1]`, still on the device.
     pub loss: Tensor<1>,

@@ -53,6 +53,11 @@ pub(super) trait InTraining: Method {
 
     /// The batch of the last step, which is not to be remembered.
     fn take_batch(&self) -> Self::Batch;
+
+    /// Ends a step that is neither recorded nor replayed.
+    fn updated(self, optimizer: &mut ModuleOptimizer, rate: ModuleLearningRate, gradients: GradientsParams) -> Self {
+        self.optimized(optimizer, rate, gradients).remembering().after_update()
+    }
 }
 
 /// The recording of the steps of a model, which its clones share. By default, steps are not recorded.
@@ -108,7 +113,7 @@ struct Preparing {
     /// Parameters and running statistics before the current step; `None` in the first step.
     before: Option<Values>,
     /// The results of the last step.
-    results: Option<Results>,
+    results: Option<StepOutput>,
     /// The embeddings of the last step.
     embeddings: Option<Embeddings>,
     /// The state of the optimizer after the last step before the recorded one.
@@ -125,16 +130,16 @@ struct Restart {
     /// The state of the optimizer before it.
     optimizer: Option<Bytes>,
     /// Where the results go.
-    wanted: Results,
+    wanted: StepOutput,
 }
 
 struct Ready {
     common: Common,
     graph: StepGraph,
     /// Where the recorded step writes.
-    results: Results,
+    results: StepOutput,
     /// Where the results of the current step go.
-    wanted: Option<Results>,
+    wanted: Option<StepOutput>,
     /// The embeddings that the recorded step writes.
     embeddings: Embeddings,
     /// The memory of the model, which the graph uses.
@@ -215,11 +220,10 @@ impl RecordedSteps {
         match mem::take(&mut *state) {
             State::Ready(mut ready) => {
                 let wanted = ready.results.like();
-                let output = wanted.output();
-                ready.wanted = Some(wanted);
+                ready.wanted = Some(wanted.clone());
                 model.finish(placed, ready.embeddings.clone());
                 *state = State::Ready(ready);
-                Begun::Replayed(output)
+                Begun::Replayed(wanted)
             }
             State::Preparing(preparing) => {
                 *state = preparing.begin(model);
@@ -234,13 +238,12 @@ impl RecordedSteps {
 
     /// Returns the output of a step that was computed.
     pub(super) fn output(&self, trained: &TrainedStep) -> StepOutput {
-        let results = Results::of(trained);
-        let output = results.output();
+        let output = StepOutput::of(trained);
         if let Some(State::Preparing(preparing)) = self.lock().as_deref_mut() {
-            preparing.results = Some(results);
+            preparing.results = Some(output.clone());
             preparing.embeddings = Some(trained.embeddings.clone());
             if let Some(restart) = &preparing.restart {
-                return restart.wanted.output();
+                return restart.wanted.clone();
             }
         }
         output
@@ -255,7 +258,7 @@ impl RecordedSteps {
         gradients: GradientsParams,
     ) -> M {
         let Some(mut state) = self.lock() else {
-            return model.optimized(optimizer, rate, gradients).remembering().after_update();
+            return model.updated(optimizer, rate, gradients);
         };
         match mem::take(&mut *state) {
             State::Ready(mut ready) => {
@@ -268,12 +271,12 @@ impl RecordedSteps {
                 preparing.num_steps += 1;
                 let Some(values) = preparing.before.clone() else {
                     *state = State::Preparing(preparing);
-                    return model.optimized(optimizer, rate, gradients).remembering().after_update();
+                    return model.updated(optimizer, rate, gradients);
                 };
-                let before = model.clone();
+                let restart = preparing.restart.take().map(|restart| (restart, model.clone()));
                 let updated = model.optimized(optimizer, rate.clone(), gradients).after_update();
                 let updated = values.clone().overwritten_by(updated);
-                let Some(restart) = preparing.restart.take() else {
+                let Some((restart, before)) = restart else {
                     if preparing.num_steps == WARM_UP {
                         preparing.optimizer = optimizer.to_record().checkpoint_into_bytes().ok();
                     }
@@ -295,7 +298,7 @@ impl RecordedSteps {
             }
             other => {
                 *state = other;
-                model.optimized(optimizer, rate, gradients).remembering().after_update()
+                model.updated(optimizer, rate, gradients)
             }
         }
     }
@@ -400,7 +403,7 @@ impl Preparing {
     }
 
     /// Ends the recording, and computes the recorded step.
-    fn recorded(self: Box<Self>, values: Values, wanted: Results, rate: f64) -> Result<Ready, NotRecorded> {
+    fn recorded(self: Box<Self>, values: Values, wanted: StepOutput, rate: f64) -> Result<Ready, NotRecorded> {
         let mut ready = Ready {
             common: self.common,
             graph: self.recorder.end()?,
@@ -433,12 +436,9 @@ impl Restart {
             processes: Arc::new(Alone),
         };
         let trained = step.train(&model);
-        Results::of(&trained).write_to(&self.wanted);
+        StepOutput::of(&trained).write_to(&self.wanted);
         model.finish(step, trained.embeddings);
-        model
-            .optimized(optimizer, rate, trained.gradients)
-            .remembering()
-            .after_update()
+        model.updated(optimizer, rate, trained.gradients)
     }
 }
 
@@ -537,15 +537,7 @@ impl ModuleMapper for Values {
     }
 }
 
-/// What a step returns beside its gradients.
-#[derive(Clone)]
-struct Results {
-    loss: Tensor<1>,
-    num_anchors: usize,
-    num_counted: Option<Tensor<1>>,
-}
-
-impl Results {
+impl StepOutput {
     fn of(trained: &TrainedStep) -> Self {
         Self {
             loss: trained.loss.clone().without_autodiff(),
@@ -554,7 +546,7 @@ impl Results {
         }
     }
 
-    /// Memory of their own for the results of another step.
+    /// Memory of its own for the output of another step.
     fn like(&self) -> Self {
         Self {
             loss: in_own_memory(self.loss.clone()),
@@ -567,14 +559,6 @@ impl Results {
         overwrite(&other.loss, self.loss.clone());
         if let Some((ours, theirs)) = self.num_counted.clone().zip(other.num_counted.as_ref()) {
             overwrite(theirs, ours);
-        }
-    }
-
-    fn output(&self) -> StepOutput {
-        StepOutput {
-            loss: self.loss.clone(),
-            num_anchors: self.num_anchors,
-            num_counted: self.num_counted.clone(),
         }
     }
 }

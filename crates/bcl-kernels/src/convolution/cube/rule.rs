@@ -125,14 +125,13 @@ fn by_shape(pass: Pass, sizes: &Geometry, implicit: Implicit, tiles: [Tiles; 2])
 mod tests {
     use super::*;
 
+    fn sizes([channels_in, channels_out]: [usize; 2], kernel: usize, stride: usize) -> Geometry {
+        let weight = [channels_out, channels_in, kernel, kernel];
+        Geometry::new([512, channels_in, 32, 32], weight, stride, kernel / 2)
+    }
+
     fn chosen(dtype: DType, channels: [usize; 2], kernel: usize, stride: usize, pipelines: bool) -> [Algorithm; 3] {
-        let [channels_in, channels_out] = channels;
-        let sizes = Geometry::new(
-            [512, channels_in, 32, 32],
-            [channels_out, channels_in, kernel, kernel],
-            stride,
-            kernel / 2,
-        );
+        let sizes = sizes(channels, kernel, stride);
         Pass::ALL.map(|pass| choose(pass, dtype, &sizes, pipelines))
     }
 
@@ -162,13 +161,7 @@ mod tests {
     #[test]
     fn every_layer_of_a_resnet_uses_tensor_cores_with_tf32() {
         for (channels, kernel, stride) in [([3, 64], 7, 2), ([64, 64], 3, 1), ([64, 128], 3, 2), ([64, 256], 1, 1)] {
-            let [channels_in, channels_out] = channels;
-            let sizes = Geometry::new(
-                [512, channels_in, 32, 32],
-                [channels_out, channels_in, kernel, kernel],
-                stride,
-                kernel / 2,
-            );
+            let sizes = sizes(channels, kernel, stride);
             for pass in Pass::ALL {
                 let algorithm = with_tf32(pass, &sizes);
                 assert!(
